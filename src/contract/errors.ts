@@ -1,0 +1,139 @@
+/**
+ * Every way in which the contract or the store can refuse, as one closed set of codes with typed details.
+ * Nothing here knows HTTP; the table that maps codes to statuses lives in `src/http/problems.ts`.
+ */
+
+/** One violation of a document: `path` is dotted (`snapshot.coverage.status`), empty for the document itself. */
+export interface Violation {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Which proof of a stored package failed (PW-07.03): the file or property that does not hold. */
+export type IntegrityProblem =
+  'package' | 'marker' | 'manifest' | 'inventory' | 'intent' | 'length' | 'checksum' | 'unreadable' | 'foreign';
+
+export type LimitName =
+  | 'metadata_bytes'
+  | 'arrays'
+  | 'array_bytes'
+  | 'snapshot_bytes'
+  | 'part_header_bytes'
+  | 'request_line';
+
+interface DetailsByCode {
+  malformed_multipart: object;
+  malformed_json: { readonly line?: number; readonly column?: number };
+  metadata_missing: object;
+  invalid_request: { readonly errors?: readonly Violation[] };
+  invalid_snapshot_id: { readonly expected: string };
+  unauthorized: object;
+  forbidden_host: object;
+  forbidden_origin: object;
+  snapshot_not_found: { readonly snapshot_id: string };
+  array_not_found: { readonly snapshot_id: string; readonly array: string };
+  not_found: object;
+  method_not_allowed: { readonly allow: readonly string[] };
+  precondition_failed: { readonly expected: string; readonly actual: string };
+  upload_stalled: { readonly idle_seconds: number; readonly attempt?: string };
+  snapshot_exists: { readonly snapshot_id: string; readonly location: string; readonly manifest_sha256?: string };
+  publication_in_progress: { readonly snapshot_id: string; readonly retry_after_seconds: number };
+  limit_exceeded: { readonly limit: LimitName; readonly expected: string; readonly actual?: string };
+  unsupported_media_type: { readonly expected?: string };
+  range_not_satisfiable: { readonly byte_length: string };
+  contract_violation: { readonly errors: readonly Violation[] };
+  fingerprint_context_mismatch: { readonly errors: readonly Violation[] };
+  parent_not_complete: { readonly parent_id: string; readonly errors: readonly Violation[] };
+  array_mismatch: { readonly errors: readonly Violation[]; readonly expected?: string; readonly actual?: string };
+  storage_integrity: {
+    readonly snapshot_id?: string;
+    readonly problem: IntegrityProblem;
+    readonly location?: string;
+    readonly errors?: readonly Violation[];
+    readonly expected?: string;
+    readonly actual?: string;
+  };
+  unsupported_package: {
+    readonly snapshot_id?: string;
+    readonly errors: readonly Violation[];
+    readonly expected?: string;
+    readonly actual?: string;
+  };
+  publication_failed: { readonly snapshot_id: string; readonly attempt?: string; readonly phase: string };
+  publication_uncertain: {
+    readonly snapshot_id: string;
+    readonly location: string;
+    readonly manifest_sha256: string;
+    readonly phase: string;
+  };
+  internal_error: object;
+  unavailable: { readonly retry_after_seconds: number };
+  insufficient_storage: { readonly snapshot_id?: string; readonly attempt?: string; readonly phase?: string };
+}
+
+export type ErrorCode = keyof DetailsByCode;
+export type ErrorDetails<C extends ErrorCode> = DetailsByCode[C];
+
+/**
+ * A refusal with a stable code. `message` is a sentence for people and never holds an absolute path;
+ * `details` are the machine-readable members; `cause` keeps the original error for the log.
+ */
+export class SnapshotError<C extends ErrorCode = ErrorCode> extends Error {
+  readonly code: C;
+  readonly details: ErrorDetails<C>;
+
+  constructor(code: C, message: string, details: ErrorDetails<C>, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'SnapshotError';
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** Narrows an unknown error to a `SnapshotError` of one code. */
+export function isSnapshotError<C extends ErrorCode>(error: unknown, code: C): error is SnapshotError<C> {
+  return error instanceof SnapshotError && error.code === code;
+}
+
+/** Stored bytes do not prove what the manifest claims (PW-07.03); never an empty or partial success. */
+export class StorageIntegrityError extends SnapshotError<'storage_integrity'> {
+  constructor(message: string, details: ErrorDetails<'storage_integrity'>, options?: ErrorOptions) {
+    super('storage_integrity', message, details, options);
+    this.name = 'StorageIntegrityError';
+  }
+}
+
+/** A well-formed package of a kind this reader does not support (PW-07.05): refused by name, never converted. */
+export class UnsupportedPackageError extends SnapshotError<'unsupported_package'> {
+  constructor(message: string, details: ErrorDetails<'unsupported_package'>, options?: ErrorOptions) {
+    super('unsupported_package', message, details, options);
+    this.name = 'UnsupportedPackageError';
+  }
+}
+
+/** A document breaks rules of the contract; `details.errors` lists every violation at once (PW-07.01). */
+export class ContractViolationError extends SnapshotError<'contract_violation'> {
+  constructor(errors: readonly Violation[], options?: ErrorOptions) {
+    super('contract_violation', summarize(errors), { errors }, options);
+    this.name = 'ContractViolationError';
+  }
+}
+
+/** No published snapshot has this id; there is no latest-version or live-source fallback (PW-07.18). */
+export class SnapshotNotFoundError extends SnapshotError<'snapshot_not_found'> {
+  constructor(snapshotId: string) {
+    super('snapshot_not_found', `No snapshot ${snapshotId} is published in this store.`, {
+      snapshot_id: snapshotId,
+    });
+    this.name = 'SnapshotNotFoundError';
+  }
+}
+
+/** One sentence for a list of violations: the first in full, the rest counted. */
+export function summarize(errors: readonly Violation[]): string {
+  const [first] = errors;
+  if (first === undefined) return 'The document breaks the contract.';
+  const where = first.path === '' ? '' : `${first.path}: `;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more; see errors)` : '';
+  return `${where}${first.message}${more}`;
+}
