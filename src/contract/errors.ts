@@ -11,15 +11,18 @@ export interface Violation {
 
 /** Which proof of a stored package failed (PW-07.03): the file or property that does not hold. */
 export type IntegrityProblem =
-  'package' | 'marker' | 'manifest' | 'inventory' | 'intent' | 'length' | 'checksum' | 'unreadable' | 'foreign';
+  | 'package'
+  | 'marker'
+  | 'manifest'
+  | 'inventory'
+  | 'intent'
+  | 'length'
+  | 'checksum'
+  | 'unreadable'
+  | 'foreign';
 
 export type LimitName =
-  | 'metadata_bytes'
-  | 'arrays'
-  | 'array_bytes'
-  | 'snapshot_bytes'
-  | 'part_header_bytes'
-  | 'request_line';
+  'metadata_bytes' | 'arrays' | 'array_bytes' | 'snapshot_bytes' | 'part_header_bytes' | 'request_line';
 
 interface DetailsByCode {
   malformed_multipart: object;
@@ -36,7 +39,11 @@ interface DetailsByCode {
   method_not_allowed: { readonly allow: readonly string[] };
   precondition_failed: { readonly expected: string; readonly actual: string };
   upload_stalled: { readonly idle_seconds: number; readonly attempt?: string };
-  snapshot_exists: { readonly snapshot_id: string; readonly location: string; readonly manifest_sha256?: string };
+  snapshot_exists: {
+    readonly snapshot_id: string;
+    readonly location: string;
+    readonly manifest_sha256?: string;
+  };
   publication_in_progress: { readonly snapshot_id: string; readonly retry_after_seconds: number };
   limit_exceeded: { readonly limit: LimitName; readonly expected: string; readonly actual?: string };
   unsupported_media_type: { readonly expected?: string };
@@ -44,7 +51,11 @@ interface DetailsByCode {
   contract_violation: { readonly errors: readonly Violation[] };
   fingerprint_context_mismatch: { readonly errors: readonly Violation[] };
   parent_not_complete: { readonly parent_id: string; readonly errors: readonly Violation[] };
-  array_mismatch: { readonly errors: readonly Violation[]; readonly expected?: string; readonly actual?: string };
+  array_mismatch: {
+    readonly errors: readonly Violation[];
+    readonly expected?: string;
+    readonly actual?: string;
+  };
   storage_integrity: {
     readonly snapshot_id?: string;
     readonly problem: IntegrityProblem;
@@ -81,6 +92,8 @@ export type ErrorDetails<C extends ErrorCode> = DetailsByCode[C];
 export class SnapshotError<C extends ErrorCode = ErrorCode> extends Error {
   readonly code: C;
   readonly details: ErrorDetails<C>;
+  /** The attempt that stays in staging as evidence, where one was made before the refusal (PW-07.04). */
+  attempt?: string;
 
   constructor(code: C, message: string, details: ErrorDetails<C>, options?: ErrorOptions) {
     super(message, options);

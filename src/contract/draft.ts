@@ -1,0 +1,38 @@
+/** What a producer hands in: the metadata document of a publication, or the metadata as plain values. */
+
+import { checkDraftDocument, checkDraftSnapshot } from './document-checks.ts';
+import type { DraftSnapshot } from './document-checks.ts';
+import { ContractViolationError } from './errors.ts';
+import type { DraftManifest, SnapshotMetadata } from './model.ts';
+import type { JsonValue } from './strict-json.ts';
+import { Violations } from './violations.ts';
+
+/**
+ * Checks a metadata document (PW-07.01, PW-07.02): exact field sets, every field, and the rules across fields.
+ * `parent_id` may be left out, and so may everything the service works out by itself; what is given must be right.
+ *
+ * @throws ContractViolationError with all violations at once, up to 100
+ */
+export function parseDraft(value: JsonValue): DraftManifest {
+  const violations = new Violations();
+  const document = checkDraftDocument(value, '', violations);
+  if (document === undefined) throw new ContractViolationError(violations.list());
+  return { snapshot: withParent(document.snapshot), arrays: document.arrays };
+}
+
+/**
+ * Checks metadata given as plain values. The uint64 fields are bigints or decimal strings; a number is refused, as it
+ * cannot hold every uint64. The result is a copy.
+ *
+ * @throws ContractViolationError with all violations at once; their paths begin with `snapshot`
+ */
+export function parseSnapshotMetadata(value: unknown): SnapshotMetadata {
+  const violations = new Violations();
+  const snapshot = checkDraftSnapshot(value, 'snapshot', violations);
+  if (snapshot === undefined) throw new ContractViolationError(violations.list());
+  return withParent(snapshot);
+}
+
+function withParent(snapshot: DraftSnapshot): SnapshotMetadata {
+  return { ...snapshot, parent_id: snapshot.parent_id ?? null };
+}

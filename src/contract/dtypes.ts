@@ -1,0 +1,44 @@
+/** The eight integer element types of a payload (PW-07.02) and the typed arrays that hold them in memory. */
+
+export const DTYPES = {
+  int8: { width: 1, signed: true, arrayType: Int8Array },
+  int16: { width: 2, signed: true, arrayType: Int16Array },
+  int32: { width: 4, signed: true, arrayType: Int32Array },
+  int64: { width: 8, signed: true, arrayType: BigInt64Array },
+  uint8: { width: 1, signed: false, arrayType: Uint8Array },
+  uint16: { width: 2, signed: false, arrayType: Uint16Array },
+  uint32: { width: 4, signed: false, arrayType: Uint32Array },
+  uint64: { width: 8, signed: false, arrayType: BigUint64Array },
+} as const;
+
+export type Dtype = keyof typeof DTYPES;
+
+export type IntegerArray =
+  | Int8Array
+  | Int16Array
+  | Int32Array
+  | BigInt64Array
+  | Uint8Array
+  | Uint16Array
+  | Uint32Array
+  | BigUint64Array;
+
+export const DTYPE_NAMES = Object.keys(DTYPES) as readonly Dtype[];
+
+/** Tells whether `value` names one of the eight dtypes. */
+export function isDtype(value: unknown): value is Dtype {
+  return typeof value === 'string' && Object.hasOwn(DTYPES, value);
+}
+
+/** Bytes per element. */
+export function dtypeWidth(dtype: Dtype): 1 | 2 | 4 | 8 {
+  return DTYPES[dtype].width;
+}
+
+/**
+ * The dtype of a typed array, or null for anything that holds no integers of the contract: floats, a clamped array,
+ * a DataView. A Buffer is a `uint8` array, and so is any other subclass of its typed array.
+ */
+export function dtypeOfTypedArray(array: unknown): Dtype | null {
+  return DTYPE_NAMES.find((dtype) => array instanceof DTYPES[dtype].arrayType) ?? null;
+}

@@ -1,0 +1,33 @@
+/** Small helpers for text that comes from outside. */
+
+const MAX_SHOWN = 80;
+
+// With the `u` flag a surrogate pair is one code point, so only a lone surrogate can match.
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** Tells whether `text` has a UTF-8 form, that is, holds no lone surrogate. */
+export function isWellFormedText(text: string): boolean {
+  return !LONE_SURROGATE.test(text);
+}
+
+/** `text` cut to at most 80 UTF-16 units, never through a surrogate pair, with an ellipsis where it was cut. */
+export function shorten(text: string): string {
+  if (text.length <= MAX_SHOWN) return text;
+  const last = text.charCodeAt(MAX_SHOWN - 2);
+  const cutsPair = last >= 0xd800 && last <= 0xdbff;
+  return `${text.slice(0, MAX_SHOWN - (cutsPair ? 2 : 1))}…`;
+}
+
+/**
+ * `text` as a JSON string of at most 80 characters, quotes included, for a message. Escapes keep control characters
+ * and lone surrogates visible and harmless, and the cost does not grow with a hostile document.
+ */
+export function quote(text: string): string {
+  let body = '';
+  for (const char of text) {
+    const piece = JSON.stringify(char).slice(1, -1);
+    if (body.length + piece.length > MAX_SHOWN - 3) return `"${body}…"`;
+    body += piece;
+  }
+  return `"${body}"`;
+}
