@@ -1,0 +1,46 @@
+# syntax=docker/dockerfile:1
+
+FROM node:24-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# Without scripts: `prepare` would build before the sources are here.
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY src ./src
+COPY routes ./routes
+RUN npm run build
+
+FROM node:24-bookworm-slim
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
+COPY --from=build /app/dist ./dist
+COPY examples/contexts.json ./examples/contexts.json
+COPY openapi/openapi.json ./openapi/openapi.json
+
+# A fresh named volume takes its owner from here. A bind mount keeps its own: it must be writable for uid 1000.
+RUN mkdir /data && chown node:node /data
+VOLUME /data
+
+# Any address but loopback needs a token: run with `-e SNAPSHOTS_TOKEN=...`, or the service refuses to start.
+ENV NODE_ENV=production \
+    SNAPSHOTS_ROOT=/data \
+    SNAPSHOTS_HOST=0.0.0.0
+
+# glibc by default returns freed network buffers to the system after every chunk and faults the same pages in again,
+# which costs an upload most of its speed. These limits, read before the process starts, make it keep them.
+ENV MALLOC_TRIM_THRESHOLD_=268435456 \
+    MALLOC_TOP_PAD_=67108864 \
+    MALLOC_MMAP_THRESHOLD_=134217728
+
+# Nothing is written outside /data, so `--read-only` works as it is.
+USER node
+EXPOSE 8750
+
+HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SNAPSHOTS_PORT || 8750}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+
+# Running uploads may finish first: give `docker stop -t` more than the service's own limit for that.
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["node", "dist/src/cli/pipewhy-snapshots.js"]
+CMD ["serve"]
