@@ -44,6 +44,8 @@ export default defineConfig(
         'error',
         { allowConstantLoopConditions: 'only-allowed-literals' },
       ],
+      // It asks for the `!` that no-non-null-assertion forbids.
+      '@typescript-eslint/non-nullable-type-assertion-style': 'off',
       // `async` without `await` is how a function that may throw keeps its promise to reject instead.
       '@typescript-eslint/require-await': 'off',
     },
