@@ -123,7 +123,7 @@ function readJson(bytes: Uint8Array): { text: string; document: JsonValue } {
     if (!(cause instanceof SnapshotError)) throw cause;
     const errors = [{ path: '', message: cause.message }];
     throw new StorageIntegrityError(
-      `The manifest is not JSON. ${cause.message}`,
+      `The manifest is not strict JSON. ${cause.message}`,
       { problem: 'manifest', errors },
       { cause },
     );

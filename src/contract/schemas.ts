@@ -40,7 +40,8 @@ const text = (description: string) =>
 const uint64 = (description: string) =>
   z
     .string()
-    .regex(UINT64_PATTERN)
+    // Without abort, zod would run the rules across fields on text that is no integer.
+    .regex(UINT64_PATTERN, { abort: true })
     .refine(isUint64, 'must be at most 18446744073709551615')
     .meta({
       description: `${description}; an unsigned 64-bit integer as a decimal string`,

@@ -1,0 +1,41 @@
+/**
+ * Shares directory fsyncs between publications. A sync that begins after a rename covers it, so everyone who waits while
+ * one is under way joins the next one. Each failure reaches all who relied on that sync, and none of them syncs again.
+ */
+import type { FileSystemWriter } from './file-system.ts';
+
+interface Running {
+  readonly current: Promise<void>;
+  next: Promise<void> | null;
+}
+
+export class DirectorySyncs {
+  readonly #fs: FileSystemWriter;
+  readonly #running = new Map<string, Running>();
+
+  constructor(fs: FileSystemWriter) {
+    this.#fs = fs;
+  }
+
+  /** Resolves once a sync that began after this call has succeeded. */
+  sync(path: string): Promise<void> {
+    const running = this.#running.get(path);
+    if (running === undefined) return this.#begin(path);
+    running.next ??= running.current.then(
+      () => this.#begin(path),
+      () => this.#begin(path),
+    );
+    return running.next;
+  }
+
+  #begin(path: string): Promise<void> {
+    const current = this.#fs.syncDirectory(path);
+    const entry: Running = { current, next: null };
+    this.#running.set(path, entry);
+    const ended = (): void => {
+      if (this.#running.get(path) === entry && entry.next === null) this.#running.delete(path);
+    };
+    current.then(ended, ended);
+    return current;
+  }
+}

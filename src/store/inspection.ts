@@ -1,0 +1,40 @@
+/** The page of /incomplete: attempts in staging, in the order of their names. */
+import type { IncompleteAttempt } from './attempt-inspection.ts';
+
+export interface IncompleteQuery {
+  readonly limit?: number;
+  /** Only entries whose name comes after this one. */
+  readonly after?: string;
+}
+
+export interface IncompleteListing {
+  readonly incomplete: readonly IncompleteAttempt[];
+  readonly next: string | null;
+}
+
+/** Attempts judged per task: enough to keep a thread busy, few enough to spread over all. */
+const BATCH = 32;
+
+export async function inspectIncomplete(
+  names: readonly string[],
+  query: IncompleteQuery,
+  parallelism: number,
+  inspect: (names: readonly string[]) => Promise<readonly IncompleteAttempt[]>,
+): Promise<IncompleteListing> {
+  const { after, limit } = query;
+  const wanted = names.filter((name) => after === undefined || name > after).sort();
+  const page = limit === undefined ? wanted : wanted.slice(0, limit);
+  const batches: string[][] = [];
+  for (let at = 0; at < page.length; at += BATCH) batches.push(page.slice(at, at + BATCH));
+  const judged: (readonly IncompleteAttempt[])[] = new Array<readonly IncompleteAttempt[]>(
+    batches.length,
+  ).fill([]);
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    for (let index = next++; index < batches.length; index = next++) {
+      judged[index] = await inspect(batches[index] ?? []);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(parallelism, batches.length) }, lane));
+  return { incomplete: judged.flat(), next: page.length < wanted.length ? (page.at(-1) ?? null) : null };
+}

@@ -1,0 +1,60 @@
+/** The only file that knows where things lie under a root (PW-07.02). */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { canonicalJson } from '../contract/canonical-json.ts';
+import { payloadFileName, type ArrayKey, type SnapshotId } from '../contract/ids.ts';
+
+export const SNAPSHOTS = 'snapshots';
+export const STAGING = 'staging';
+export const MANIFEST_FILE = 'manifest.json';
+export const MARKER_FILE = 'complete.sha256';
+export const INTENT_FILE = 'intent.json';
+
+const ATTEMPT_PATTERN = /^[0-9a-f]{32}$/u;
+
+export type AttemptName = string;
+
+/** Absolute paths of one store. */
+export interface Layout {
+  readonly root: string;
+  readonly snapshots: string;
+  readonly staging: string;
+}
+
+export function layoutOf(root: string): Layout {
+  return { root, snapshots: join(root, SNAPSHOTS), staging: join(root, STAGING) };
+}
+
+export function snapshotDirectory(layout: Layout, id: SnapshotId): string {
+  return join(layout.snapshots, id);
+}
+
+export function attemptDirectory(layout: Layout, attempt: AttemptName): string {
+  return join(layout.staging, attempt);
+}
+
+/** Where a snapshot lies or would lie, relative to the root: safe to show to people. */
+export function snapshotLocation(id: SnapshotId): string {
+  return `${SNAPSHOTS}/${id}`;
+}
+
+export function attemptLocation(attempt: AttemptName): string {
+  return `${STAGING}/${attempt}`;
+}
+
+export function freshAttemptName(): AttemptName {
+  return randomBytes(16).toString('hex');
+}
+
+export function isAttemptName(name: string): boolean {
+  return ATTEMPT_PATTERN.test(name);
+}
+
+export function payloadPath(directory: string, key: ArrayKey): string {
+  return join(directory, payloadFileName(key));
+}
+
+/** Exact bytes of `intent.json`: canonical `{"snapshot_id":"<id>"}` (PW-07.04 step 2). */
+export function intentBytes(id: SnapshotId): Uint8Array {
+  return canonicalJson({ snapshot_id: id });
+}

@@ -1,0 +1,137 @@
+/** Lists published snapshots, each proven; what cannot be proven fails the listing by name (PW-07.18). */
+import { SnapshotError, StorageIntegrityError, summarize, type Violation } from '../contract/errors.ts';
+import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
+import type { CoverageStatus, Manifest, Resolution } from '../contract/manifest.ts';
+import type { ProvenManifest } from './proof-tasks.ts';
+import { quoted } from './package-verification.ts';
+
+export interface SnapshotSummary {
+  readonly snapshot_id: SnapshotId;
+  readonly parent_id: SnapshotId | null;
+  readonly source_namespace: string;
+  readonly source_version: string;
+  readonly scope: string;
+  readonly resolution: Resolution;
+  readonly coverage_status: CoverageStatus;
+  /** Epoch nanoseconds, decimal. */
+  readonly started_at_ns: string;
+  readonly finished_at_ns: string;
+  readonly array_count: number;
+  /** Sum of the payloads' bytes, decimal. */
+  readonly byte_length: string;
+  readonly manifest_sha256: string;
+}
+
+export interface ListingQuery {
+  /** At most this many; absent means all. */
+  readonly limit?: number;
+  /** Only ids after this one. */
+  readonly after?: string;
+  readonly sourceNamespace?: string;
+  readonly parentId?: SnapshotId;
+}
+
+export interface SnapshotListing {
+  readonly snapshots: readonly SnapshotSummary[];
+  /** Pass as `after` to go on; null at the end. */
+  readonly next: SnapshotId | null;
+}
+
+export interface ListedManifest extends ProvenManifest {
+  readonly manifest: Manifest;
+}
+
+/**
+ * `names` are all entries of `snapshots/`; a foreign one fails every listing, as it may be what is left of a snapshot.
+ * Ids are proven in order, `parallelism` at a time, only as far as the page needs.
+ */
+export async function listSnapshots(
+  names: readonly string[],
+  query: ListingQuery,
+  parallelism: number,
+  prove: (id: SnapshotId) => Promise<ListedManifest>,
+): Promise<SnapshotListing> {
+  const problems: Violation[] = names
+    .filter((name) => !isSnapshotId(name))
+    .map((name) => ({
+      path: shown(name),
+      message: 'does not belong into snapshots/: its name is not a snapshot id',
+    }));
+  const { after, limit } = query;
+  const ids = names.filter((name) => isSnapshotId(name) && (after === undefined || name > after)).sort();
+  const found: SnapshotSummary[] = [];
+  const wanted = limit === undefined ? Infinity : limit + 1;
+  let position = 0;
+  while (position < ids.length && found.length < wanted) {
+    const filtered = query.sourceNamespace !== undefined || query.parentId !== undefined;
+    const step = limit === undefined || filtered ? ids.length : Math.min(ids.length, wanted - found.length);
+    const batch = ids.slice(position, position + Math.min(step, parallelism * 16));
+    position += batch.length;
+    const summaries = await proveAll(batch, parallelism, prove, problems);
+    found.push(...summaries.filter((summary) => matches(summary, query)));
+  }
+  if (problems.length > 0) throw listingFailure(problems);
+  const page = limit === undefined ? found : found.slice(0, limit);
+  return { snapshots: page, next: found.length > page.length ? (page.at(-1)?.snapshot_id ?? null) : null };
+}
+
+async function proveAll(
+  ids: readonly SnapshotId[],
+  parallelism: number,
+  prove: (id: SnapshotId) => Promise<ListedManifest>,
+  problems: Violation[],
+): Promise<SnapshotSummary[]> {
+  const summaries: (SnapshotSummary | undefined)[] = new Array<SnapshotSummary | undefined>(ids.length);
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    for (let index = next++; index < ids.length; index = next++) {
+      const id = ids[index] as SnapshotId;
+      try {
+        summaries[index] = summarizeManifest(await prove(id));
+      } catch (error) {
+        if (!(error instanceof SnapshotError) || error.code === 'unavailable') throw error;
+        problems.push({ path: id, message: error.message });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(parallelism * 2, ids.length) }, lane));
+  return summaries.filter((summary) => summary !== undefined);
+}
+
+function matches(summary: SnapshotSummary, query: ListingQuery): boolean {
+  return (
+    (query.sourceNamespace === undefined || summary.source_namespace === query.sourceNamespace) &&
+    (query.parentId === undefined || summary.parent_id === query.parentId)
+  );
+}
+
+function summarizeManifest({ manifest, manifestSha256 }: ListedManifest): SnapshotSummary {
+  const { snapshot, arrays } = manifest;
+  const entries = Object.values(arrays);
+  return {
+    snapshot_id: snapshot.snapshot_id,
+    parent_id: snapshot.parent_id,
+    source_namespace: snapshot.source_namespace,
+    source_version: snapshot.source_version,
+    scope: snapshot.scope,
+    resolution: snapshot.resolution,
+    coverage_status: snapshot.coverage.status,
+    started_at_ns: snapshot.started_at_ns,
+    finished_at_ns: snapshot.finished_at_ns,
+    array_count: entries.length,
+    byte_length: String(entries.reduce((sum, entry) => sum + BigInt(entry.byte_length), 0n)),
+    manifest_sha256: manifestSha256,
+  };
+}
+
+function listingFailure(problems: readonly Violation[]): StorageIntegrityError {
+  const errors = [...problems].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return new StorageIntegrityError(
+    `${errors.length} of the entries in snapshots/ cannot be proven, so no listing is given. ${summarize(errors)}`,
+    { problem: errors.some((error) => isSnapshotId(error.path)) ? 'package' : 'foreign', errors },
+  );
+}
+
+function shown(name: string): string {
+  return quoted(name).slice(1, -1);
+}

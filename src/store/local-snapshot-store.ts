@@ -1,0 +1,231 @@
+/** The store without HTTP: publish, open, list and inspect snapshots under one root (PW-07.02, PW-07.18). */
+import type { Declarations } from '../contract/contexts.ts';
+import { SnapshotError } from '../contract/errors.ts';
+import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
+import { parseSnapshotMetadata, type DraftManifest, type Manifest } from '../contract/manifest.ts';
+import { BlockPool } from './block-pool.ts';
+import { DirectorySyncs } from './directory-syncs.ts';
+import type { FileSystem } from './file-system.ts';
+import { IdLocks } from './id-locks.ts';
+import type { IncomingPayload, StoreLimits } from './incoming-payloads.ts';
+import { inspectIncomplete, type IncompleteListing, type IncompleteQuery } from './inspection.ts';
+import { errnoOf, isMissing, saysExhausted, unavailableNow } from './io-errors.ts';
+import { layoutOf, snapshotDirectory, type Layout } from './layout.ts';
+import { listSnapshots, type ListedManifest, type ListingQuery, type SnapshotListing } from './listing.ts';
+import { declaredArrays, payloadsOf, type ArrayInput } from './library-arrays.ts';
+import { nodeFileSystem } from './node-file-system.ts';
+import { assembleArray, type ReadonlyIntegerArray } from './opened-arrays.ts';
+import { ProofMemory } from './proof-memory.ts';
+import { publishSnapshot, type Published } from './publication.ts';
+import { inlineProver, type Prover } from './prover.ts';
+import { prepareRoot } from './root.ts';
+import { SpaceReserve } from './space-reserve.ts';
+import { StoredPayload } from './stored-payload.ts';
+
+export interface StoreOptions {
+  /** The C3 declarations in force (PW-07.01). */
+  readonly declarations: Declarations;
+  /** Where proofs run; by default in the calling thread. */
+  readonly prover?: Prover;
+  readonly fileSystem?: FileSystem;
+  readonly limits?: StoreLimits;
+  /** Bytes of the file system that publications leave free; 0, the default, leaves that to the disk. */
+  readonly reserveBytes?: number;
+  /** `always`, the default, proves every byte at every read; `once` see `ProofMemory`. */
+  readonly verify?: 'always' | 'once';
+  /** Milliseconds after which `once` proves again; one hour by default. */
+  readonly verifyMaxAgeMs?: number;
+  /** Contents of Linux's `/proc/self/mountinfo`, to notice bind mounts at the start. */
+  readonly mountTable?: string;
+}
+
+/** A snapshot in memory: exact metadata and owned copies of its arrays. */
+export interface OpenedSnapshot {
+  readonly metadata: Manifest['snapshot'];
+  readonly manifest: Manifest;
+  /** The exact stored bytes of the manifest. */
+  readonly manifestBytes: Uint8Array;
+  readonly manifestSha256: string;
+  /** By key, without a prototype: `constructor` is a legal key. */
+  readonly arrays: Readonly<Record<ArrayKey, ReadonlyIntegerArray>>;
+}
+
+const DEFAULT_MAX_AGE_MS = 60 * 60 * 1000;
+
+export class LocalSnapshotStore {
+  readonly declarations: Declarations;
+  readonly #layout: Layout;
+  readonly #fs: FileSystem;
+  readonly #prover: Prover;
+  readonly #options: StoreOptions;
+  readonly #blocks = new BlockPool();
+  readonly #locks = new IdLocks();
+  readonly #directorySyncs: DirectorySyncs;
+  readonly #space: SpaceReserve;
+  readonly #memory: ProofMemory | null;
+  #prepared: Promise<void> | null = null;
+
+  constructor(root: string, options: StoreOptions) {
+    this.#layout = layoutOf(root);
+    this.#options = options;
+    this.declarations = options.declarations;
+    this.#fs = options.fileSystem ?? nodeFileSystem;
+    this.#prover = options.prover ?? inlineProver(this.#fs, options.declarations);
+    this.#directorySyncs = new DirectorySyncs(this.#fs);
+    this.#space = new SpaceReserve(this.#fs, root, options.reserveBytes ?? 0);
+    this.#memory =
+      options.verify === 'once' ? new ProofMemory(options.verifyMaxAgeMs ?? DEFAULT_MAX_AGE_MS) : null;
+  }
+
+  /** Makes the root usable; every publication does so first. Throws `UnusableRootError`. */
+  prepare(): Promise<void> {
+    this.#prepared ??= prepareRoot(this.#fs, this.#layout, this.#options.mountTable).catch(
+      (error: unknown) => {
+        this.#prepared = null;
+        throw error;
+      },
+    );
+    return this.#prepared;
+  }
+
+  /**
+   * Publishes typed arrays, or byte streams with a declared dtype, as one immutable snapshot; the caller's arrays are
+   * copied as they are written. Throws `ContractViolationError` and the other refusals of `SnapshotError`.
+   */
+  async publish(metadata: unknown, arrays: Readonly<Record<ArrayKey, ArrayInput>>): Promise<Published> {
+    const snapshot = parseSnapshotMetadata(metadata);
+    return this.publishDraft({ snapshot, arrays: declaredArrays(arrays) }, payloadsOf(arrays));
+  }
+
+  /** Publishes payloads as they arrive, in any order; resolves once the snapshot is durable (PW-07.04). */
+  async publishDraft(draft: DraftManifest, payloads: AsyncIterable<IncomingPayload>): Promise<Published> {
+    await this.prepare();
+    const context = {
+      fs: this.#fs,
+      layout: this.#layout,
+      declarations: this.declarations,
+      prover: this.#prover,
+      blocks: this.#blocks,
+      directorySyncs: this.#directorySyncs,
+      limits: this.#options.limits ?? {},
+      space: this.#space,
+    };
+    return this.#locks.during(draft.snapshot.snapshot_id, () => publishSnapshot(context, draft, payloads));
+  }
+
+  /** Proves every byte of a snapshot and gives its manifest. Throws `SnapshotNotFoundError`, `StorageIntegrityError`. */
+  async readManifest(id: SnapshotId): Promise<ListedManifest> {
+    const known = this.#memory?.known(id) ?? {};
+    const proof = await this.#prover.run('verify', {
+      directory: snapshotDirectory(this.#layout, id),
+      snapshotId: id,
+      stage: 'complete',
+      payloads: 'all',
+      known,
+    });
+    this.#memory?.remember(id, known, proof.stamps);
+    return { ...proof, manifest: parseProven(proof.manifestBytes) };
+  }
+
+  /**
+   * Proves a snapshot's frame and one array, and gives that array for reading; the caller must `close` it. With
+   * `deliver: false` only its description is wanted and nothing stays open.
+   */
+  async openArray(id: SnapshotId, key: ArrayKey, { deliver = true } = {}): Promise<StoredPayload> {
+    const known = this.#memory?.known(id) ?? {};
+    const opened = await this.#prover.run('openPayload', {
+      directory: snapshotDirectory(this.#layout, id),
+      snapshotId: id,
+      key,
+      deliver,
+      known,
+    });
+    this.#memory?.remember(id, known, opened.stamps);
+    const entry = parseProven(opened.manifestBytes).arrays[key];
+    if (entry === undefined) throw new Error('A proven array has its entry.');
+    const context = {
+      fs: this.#fs,
+      prover: this.#prover,
+      blocks: this.#blocks,
+      proveWhileReading: this.#memory === null,
+    };
+    return new StoredPayload(context, id, key, entry, opened);
+  }
+
+  /** Metadata and read-only, owned arrays; changing them cannot change what is stored (PW-07.05). */
+  async open(id: SnapshotId): Promise<OpenedSnapshot> {
+    const { manifest, manifestBytes, manifestSha256 } = await this.readManifest(id);
+    const arrays = Object.create(null) as Record<ArrayKey, ReadonlyIntegerArray>;
+    for (const key of Object.keys(manifest.arrays)) {
+      const payload = await this.openArray(id, key);
+      try {
+        if (payload.manifestSha256 !== manifestSha256) throw changedWhileOpening(id);
+        arrays[key] = await assembleArray(payload);
+      } finally {
+        await payload.close();
+      }
+    }
+    return { metadata: manifest.snapshot, manifest, manifestBytes, manifestSha256, arrays };
+  }
+
+  /** Proves and lists what is published, by id; anything that cannot be proven fails the listing by name (PW-07.18). */
+  async listSnapshots(query: ListingQuery = {}): Promise<SnapshotListing> {
+    return listSnapshots(this.#names(this.#layout.snapshots), query, this.#prover.parallelism, (id) =>
+      this.readManifest(id),
+    );
+  }
+
+  /** What lies in staging, judged without changing anything; advisory while publications run (PW-07.04). */
+  async inspectIncomplete(query: IncompleteQuery = {}): Promise<IncompleteListing> {
+    const { staging } = this.#layout;
+    return inspectIncomplete(this.#names(staging), query, this.#prover.parallelism, (names) =>
+      this.#prover.run('inspect', { staging, names }),
+    );
+  }
+
+  /** Bytes free for this process on the file system of the root, and its size. */
+  freeBytes(): Promise<{ readonly free: bigint; readonly total: bigint }> {
+    return this.#fs.freeBytes(this.#layout.root);
+  }
+
+  /** Stops the proving threads; running reads and publications fail. */
+  close(): Promise<void> {
+    return this.#prover.close();
+  }
+
+  #names(directory: string): string[] {
+    try {
+      return this.#fs.listDirectory(directory).map((entry) => entry.name);
+    } catch (error) {
+      // Nothing was ever published under this root.
+      if (isMissing(error) && this.#prepared === null) return [];
+      if (saysExhausted(error)) throw unavailableNow(error);
+      throw new SnapshotError(
+        'internal_error',
+        `The store's directory cannot be listed (${errnoOf(error) ?? 'unexpected error'}).`,
+        {},
+        { cause: error },
+      );
+    }
+  }
+}
+
+const decoder = new TextDecoder();
+
+/** Safe only for bytes that were just proven canonical: then `JSON.parse` loses nothing. */
+function parseProven(bytes: Uint8Array): Manifest {
+  const manifest = JSON.parse(decoder.decode(bytes)) as Manifest;
+  // `__proto__` is no legal key, but `constructor` is: lookups must not find the prototype's.
+  return {
+    ...manifest,
+    arrays: Object.assign(Object.create(null) as object, manifest.arrays) as Manifest['arrays'],
+  };
+}
+
+function changedWhileOpening(id: SnapshotId): SnapshotError<'storage_integrity'> {
+  return new SnapshotError(
+    'storage_integrity',
+    `Snapshot ${id} changed while it was being opened; published snapshots never do.`,
+    { snapshot_id: id, problem: 'manifest' },
+  );
+}

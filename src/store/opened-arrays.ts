@@ -1,0 +1,28 @@
+/** Turns a proven payload into an owned typed array for library callers (PW-07.05). */
+import { hash } from 'node:crypto';
+import { DTYPES, type IntegerArray } from '../contract/dtypes.ts';
+import { typedArrayOf } from './library-arrays.ts';
+import { checkDigest } from './package-verification.ts';
+import type { StoredPayload } from './stored-payload.ts';
+
+type Mutators = 'set' | 'fill' | 'sort' | 'reverse' | 'copyWithin' | 'buffer' | 'subarray';
+type ReadonlyOf<A> = A extends IntegerArray
+  ? Omit<A, Mutators | number> & { readonly [index: number]: A[number] }
+  : never;
+
+/** A typed array without the members that change it. It is a copy of its own: nothing reaches the stored bytes. */
+export type ReadonlyIntegerArray = ReadonlyOf<IntegerArray>;
+
+/** Reads all of a payload into fresh memory and proves exactly those bytes before anyone sees them. */
+export async function assembleArray(payload: StoredPayload): Promise<ReadonlyIntegerArray> {
+  const { dtype } = payload.entry;
+  const bytes = new Uint8Array(payload.byteLength);
+  let at = 0;
+  for await (const block of payload.blocks()) {
+    bytes.set(block, at);
+    at += block.length;
+  }
+  checkDigest(payload.entry, hash('sha256', bytes));
+  const { arrayType } = DTYPES[dtype];
+  return typedArrayOf(dtype, bytes, (buffer) => new arrayType(buffer));
+}

@@ -1,0 +1,230 @@
+/** Streams one payload into its staged file: large writes, an incremental SHA-256, early write-back, bounded memory. */
+import { hash } from 'node:crypto';
+import type { ArrayKey } from '../contract/ids.ts';
+import { BLOCK_BYTES, type Block, type BlockPool } from './block-pool.ts';
+import type { Descriptor, FileSystem } from './file-system.ts';
+import { payloadPath } from './layout.ts';
+import type { PayloadHash, Prover } from './prover.ts';
+
+/** Blocks being written and hashed at once; with the one being filled this bounds the memory of one upload. */
+const BLOCKS_IN_FLIGHT = 2;
+/** Dirty bytes after which the disk is asked to begin writing, so that the final fsync finds little left to do. */
+const WRITE_BACK_BYTES = 32 * 1024 * 1024;
+
+export interface WrittenPayload {
+  readonly key: ArrayKey;
+  readonly byteLength: number;
+  /** 64 lowercase hex, of the bytes as they were received. */
+  readonly sha256: string;
+  /** Settles when the final fsync has; its failure must be awaited before anything is called durable. */
+  readonly synced: Promise<void>;
+}
+
+export interface PayloadWriterContext {
+  readonly fs: FileSystem;
+  readonly prover: Prover;
+  readonly blocks: BlockPool;
+}
+
+/** Writes all of `bytes` at `position`, going on after short writes. */
+export async function writeFully(
+  fs: FileSystem,
+  file: Descriptor,
+  bytes: Uint8Array,
+  position: number,
+): Promise<void> {
+  let written = 0;
+  while (written < bytes.length) {
+    const count = await fs.write(file, written === 0 ? bytes : bytes.subarray(written), position + written);
+    if (count === 0)
+      throw Object.assign(new Error('write returned 0 bytes'), { code: 'EIO', syscall: 'write' });
+    written += count;
+  }
+}
+
+/** The file of one payload while it arrives. */
+class PayloadWriter {
+  readonly #context: PayloadWriterContext;
+  readonly #file: Descriptor;
+  readonly #inFlight = new Set<Promise<void>>();
+  #block: Block | null = null;
+  #filled = 0;
+  #submitted = 0;
+  #hash: PayloadHash | null = null;
+  #failure: Error | null = null;
+  #unsynced = 0;
+  #writeBack: Promise<void> | null = null;
+
+  constructor(context: PayloadWriterContext, file: Descriptor) {
+    this.#context = context;
+    this.#file = file;
+  }
+
+  get byteLength(): number {
+    return this.#submitted + this.#filled;
+  }
+
+  /** Takes over a copy of `chunk`; resolves when there is room for more. */
+  async append(chunk: Uint8Array): Promise<void> {
+    let offset = 0;
+    while (offset < chunk.length) {
+      if (this.#failure !== null) throw this.#failure;
+      this.#block ??= this.#context.blocks.take();
+      const room = Math.min(BLOCK_BYTES - this.#filled, chunk.length - offset);
+      this.#block.set(
+        offset === 0 && room === chunk.length ? chunk : chunk.subarray(offset, offset + room),
+        this.#filled,
+      );
+      this.#filled += room;
+      offset += room;
+      if (this.#filled === BLOCK_BYTES) {
+        this.#submit();
+        while (this.#inFlight.size >= BLOCKS_IN_FLIGHT) await Promise.race(this.#inFlight);
+      }
+    }
+  }
+
+  /** Flushes, hashes and starts the final fsync. */
+  async finish(): Promise<{ sha256: string; synced: Promise<void> }> {
+    let sha256: string;
+    if (this.#hash === null) {
+      const bytes = this.#block === null ? new Uint8Array() : this.#block.subarray(0, this.#filled);
+      sha256 = hash('sha256', bytes);
+      if (bytes.length > 0) await writeFully(this.#context.fs, this.#file, bytes, 0);
+      this.#submitted = bytes.length;
+      this.#filled = 0;
+      this.#giveBack();
+    } else {
+      if (this.#filled > 0) this.#submit();
+      await this.#settled();
+      sha256 = await this.#hash.digest();
+    }
+    return { sha256, synced: this.#finalSync() };
+  }
+
+  /** After a failure: waits until nothing touches the file any more, so that it can be closed. */
+  async abandon(): Promise<void> {
+    this.#hash?.abandon();
+    await Promise.allSettled([...this.#inFlight]);
+    await Promise.allSettled([this.#writeBack]);
+    this.#giveBack();
+  }
+
+  #submit(): void {
+    const block = this.#block;
+    if (block === null) return;
+    const bytes = this.#filled === BLOCK_BYTES ? block : block.subarray(0, this.#filled);
+    const position = this.#submitted;
+    this.#submitted += this.#filled;
+    this.#block = null;
+    this.#filled = 0;
+    this.#hash ??= this.#context.prover.startHash();
+    const work = this.#store(block, bytes, position, this.#hash);
+    this.#inFlight.add(work);
+    void work.finally(() => this.#inFlight.delete(work));
+  }
+
+  /** Never rejects: the first failure is kept and thrown to the producer at its next step. */
+  async #store(block: Block, bytes: Uint8Array, position: number, payloadHash: PayloadHash): Promise<void> {
+    const done = await Promise.allSettled([
+      writeFully(this.#context.fs, this.#file, bytes, position),
+      payloadHash.update(bytes),
+    ]);
+    for (const result of done) if (result.status === 'rejected') this.#fail(result.reason);
+    this.#context.blocks.give(block);
+    this.#unsynced += bytes.length;
+    if (this.#unsynced >= WRITE_BACK_BYTES && this.#writeBack === null && this.#failure === null) {
+      this.#unsynced = 0;
+      this.#writeBack = this.#context.fs.syncData(this.#file).then(
+        () => {
+          this.#writeBack = null;
+        },
+        // An error reported here may not be reported again by the final fsync, so it ends the publication.
+        (error: unknown) => {
+          this.#fail(error);
+        },
+      );
+    }
+  }
+
+  async #settled(): Promise<void> {
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  async #finalSync(): Promise<void> {
+    if (this.#writeBack !== null) await this.#writeBack;
+    if (this.#failure !== null) throw this.#failure;
+    await this.#context.fs.sync(this.#file);
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= error instanceof Error ? error : new Error(String(error));
+  }
+
+  #giveBack(): void {
+    if (this.#block !== null) this.#context.blocks.give(this.#block);
+    this.#block = null;
+  }
+}
+
+/**
+ * Creates `array-<key>.bin` in `directory` and streams `chunks` into it. `onBytes` is called with the running length and
+ * may throw to refuse. On failure the partial file stays as evidence and the error is thrown; the descriptor is closed in
+ * every case.
+ */
+export async function writePayload(
+  context: PayloadWriterContext,
+  directory: string,
+  key: ArrayKey,
+  chunks: AsyncIterable<Uint8Array>,
+  onBytes: (byteLength: number) => void,
+): Promise<WrittenPayload> {
+  const { fs } = context;
+  const file = await fs.createFile(payloadPath(directory, key));
+  const writer = new PayloadWriter(context, file);
+  try {
+    for await (const chunk of chunks) {
+      onBytes(writer.byteLength + chunk.length);
+      await writer.append(chunk);
+    }
+    const { sha256, synced } = await writer.finish();
+    const closed = closeAfter(fs, file, synced);
+    // Awaited later, together with every other sync of the attempt; until then a rejection must not be "unhandled".
+    closed.catch(() => undefined);
+    return { key, byteLength: writer.byteLength, sha256, synced: closed };
+  } catch (error) {
+    await writer.abandon();
+    await fs.close(file).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Closes once the sync has settled; a failed close counts, as it may be the first word of a failed write. */
+export async function closeAfter(fs: FileSystem, file: Descriptor, synced: Promise<void>): Promise<void> {
+  try {
+    await synced;
+  } catch (error) {
+    await fs.close(file).catch(() => undefined);
+    throw error;
+  }
+  await fs.close(file);
+}
+
+/** Creates a small file, writes all of it and starts its fsync; the returned promise settles when it is durable. */
+export async function writeSmallFile(
+  fs: FileSystem,
+  path: string,
+  bytes: Uint8Array,
+): Promise<{ readonly synced: Promise<void> }> {
+  const file = await fs.createFile(path);
+  try {
+    await writeFully(fs, file, bytes, 0);
+  } catch (error) {
+    await fs.close(file).catch(() => undefined);
+    throw error;
+  }
+  const synced = closeAfter(fs, file, fs.sync(file));
+  synced.catch(() => undefined);
+  return { synced };
+}

@@ -1,0 +1,172 @@
+/** The units of proving work: plain data in, plain data out, so that one may run in any thread of the process. */
+import { hash } from 'node:crypto';
+import type { Declarations } from '../contract/contexts.ts';
+import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
+import { checkLength, checkDigest, verifyPackage, type KnownProofs } from './package-verification.ts';
+import { SMALL_FILE_BYTES } from './package-verification.ts';
+import { sameStamp, type Descriptor, type FileStamp, type FileSystemReader } from './file-system.ts';
+import { inspectAttempt, type IncompleteAttempt } from './attempt-inspection.ts';
+import { payloadPath } from './layout.ts';
+import { hashOpenFile, openRegularFile, readExactly, readFailure } from './stored-file.ts';
+
+/** What of a payload is needed to prove it. */
+export interface PayloadClaim {
+  readonly file: string;
+  /** Decimal uint64. */
+  readonly byte_length: string;
+  /** 64 lowercase hex. */
+  readonly sha256: string;
+}
+
+interface PackageTask {
+  readonly directory: string;
+  readonly snapshotId: SnapshotId;
+  readonly known?: KnownProofs;
+}
+
+interface TaskTypes {
+  /** Prove a package; `payloads` says whose checksums. */
+  verify: {
+    input: PackageTask & { readonly stage: 'complete' | 'staged'; readonly payloads: 'all' | 'none' };
+    output: ProvenManifest;
+  };
+  /** Prove a package's frame and one array; hand over its bytes (small) or its open descriptor (large). */
+  openPayload: {
+    input: PackageTask & { readonly key: ArrayKey; readonly deliver: boolean };
+    output: OpenedPayload;
+  };
+  /** Read a staged payload back and prove it against what was received (PW-07.04 step 4). */
+  readBack: {
+    input: { readonly path: string; readonly claim: PayloadClaim };
+    output: FileStamp;
+  };
+  /** Judge attempts without changing anything (PW-07.04). */
+  inspect: {
+    input: { readonly staging: string; readonly names: readonly string[] };
+    output: readonly IncompleteAttempt[];
+  };
+}
+
+export type TaskKind = keyof TaskTypes;
+export type TaskInput<K extends TaskKind> = TaskTypes[K]['input'];
+export type TaskOutput<K extends TaskKind> = TaskTypes[K]['output'];
+
+export interface ProvenManifest {
+  readonly manifestBytes: Uint8Array;
+  readonly manifestSha256: string;
+  readonly stamps: KnownProofs;
+}
+
+export interface OpenedPayload extends ProvenManifest {
+  readonly stamp: FileStamp;
+  /** All bytes of a small payload, exactly as they were hashed. */
+  readonly bytes: Uint8Array | null;
+  /** Of a large payload, still open: whoever gets it must close it. */
+  readonly descriptor: Descriptor | null;
+}
+
+type Runners = {
+  readonly [K in TaskKind]: (
+    fs: FileSystemReader,
+    declarations: Declarations,
+    input: TaskInput<K>,
+  ) => Promise<TaskOutput<K>>;
+};
+
+const RUNNERS: Runners = {
+  verify: async (fs, declarations, input) => {
+    const proof = await verifyPackage(fs, { ...input, declarations });
+    return {
+      manifestBytes: proof.manifestBytes,
+      manifestSha256: proof.manifestSha256,
+      stamps: proof.stamps,
+    };
+  },
+  openPayload,
+  readBack: async (fs, _declarations, { path, claim }) => {
+    const { file, stat } = openRegularFile(fs, path, claim.file);
+    try {
+      await proveOpen(fs, file, stat, claim);
+      return plainStamp(stat);
+    } catch (error) {
+      throw readFailure(error, claim.file, 'inventory');
+    } finally {
+      fs.closeSync(file);
+    }
+  },
+  inspect: async (fs, declarations, { staging, names }) => {
+    const found: IncompleteAttempt[] = [];
+    for (const name of names) {
+      const attempt = await inspectAttempt(fs, declarations, staging, name);
+      if (attempt !== null) found.push(attempt);
+    }
+    return found;
+  },
+};
+
+export function runTask<K extends TaskKind>(
+  fs: FileSystemReader,
+  declarations: Declarations,
+  kind: K,
+  input: TaskInput<K>,
+): Promise<TaskOutput<K>> {
+  return RUNNERS[kind](fs, declarations, input);
+}
+
+async function openPayload(
+  fs: FileSystemReader,
+  declarations: Declarations,
+  input: TaskInput<'openPayload'>,
+): Promise<OpenedPayload> {
+  const frame = await verifyPackage(fs, { ...input, declarations, stage: 'complete', payloads: 'none' });
+  const entry = frame.manifest.arrays[input.key];
+  if (entry === undefined) {
+    // Raises array_not_found with the wording all other reads use.
+    await verifyPackage(fs, { ...input, declarations, stage: 'complete', payloads: { key: input.key } });
+    throw new Error('unreachable: a missing array is refused above');
+  }
+  const { file, stat } = openRegularFile(fs, payloadPath(input.directory, input.key), entry.file);
+  let keep = false;
+  try {
+    const known = input.known?.[entry.file];
+    const bytes = await proveOpen(fs, file, stat, entry, known);
+    keep = input.deliver && bytes === null;
+    return {
+      manifestBytes: frame.manifestBytes,
+      manifestSha256: frame.manifestSha256,
+      stamps: { [entry.file]: known ?? plainStamp(stat) },
+      stamp: plainStamp(stat),
+      bytes: input.deliver ? bytes : null,
+      descriptor: keep ? file : null,
+    };
+  } catch (error) {
+    throw readFailure(error, entry.file, 'inventory');
+  } finally {
+    if (!keep) fs.closeSync(file);
+  }
+}
+
+/** Proves an open payload; returns its bytes when it is small, having hashed exactly those. */
+async function proveOpen(
+  fs: FileSystemReader,
+  file: Descriptor,
+  stamp: FileStamp,
+  claim: PayloadClaim,
+  known?: FileStamp,
+): Promise<Uint8Array | null> {
+  checkLength(claim, stamp);
+  const size = Number(claim.byte_length);
+  const proven = known !== undefined && sameStamp(known, stamp);
+  if (size <= SMALL_FILE_BYTES) {
+    const bytes = readExactly(fs, file, claim.file, size);
+    if (!proven) checkDigest(claim, hash('sha256', bytes));
+    return bytes;
+  }
+  if (!proven) checkDigest(claim, await hashOpenFile(fs, file, claim.file, size));
+  return null;
+}
+
+function plainStamp(stamp: FileStamp): FileStamp {
+  const { dev, ino, size, mtimeNs, ctimeNs } = stamp;
+  return { dev, ino, size, mtimeNs, ctimeNs };
+}

@@ -1,0 +1,334 @@
+/**
+ * The publication state machine of PW-07.04, in its order: validate, attempt and intent, payloads, manifest, read back,
+ * marker, validate the package, sync the attempt, rename, sync both parents. Nothing here overwrites, deletes, repairs or
+ * tries again; whatever fails stays in staging as evidence.
+ */
+import { resolveContext, type Declarations } from '../contract/contexts.ts';
+import { markerBytes } from '../contract/digest.ts';
+import type { Dtype } from '../contract/dtypes.ts';
+import { SnapshotError } from '../contract/errors.ts';
+import type { ArrayKey } from '../contract/ids.ts';
+import {
+  buildManifest,
+  type BuiltManifest,
+  type DraftArray,
+  type DraftManifest,
+} from '../contract/manifest.ts';
+import type { BlockPool } from './block-pool.ts';
+import type { DirectorySyncs } from './directory-syncs.ts';
+import type { FileStamp, FileSystem } from './file-system.ts';
+import {
+  checkArrayCount,
+  checkArrivals,
+  checkRunningLength,
+  declaredKey,
+  settledDtype,
+  type IncomingPayload,
+  type StoreLimits,
+} from './incoming-payloads.ts';
+import { isMissing, saysExists } from './io-errors.ts';
+import {
+  attemptDirectory,
+  attemptLocation,
+  freshAttemptName,
+  intentBytes,
+  INTENT_FILE,
+  MANIFEST_FILE,
+  MARKER_FILE,
+  payloadPath,
+  snapshotDirectory,
+  snapshotLocation,
+  type Layout,
+} from './layout.ts';
+import { SMALL_FILE_BYTES, type KnownProofs } from './package-verification.ts';
+import { writePayload, writeSmallFile, type WrittenPayload } from './payload-writer.ts';
+import type { Prover } from './prover.ts';
+import { fromSource, publicationFailure, settleAll, type Phase } from './publication-errors.ts';
+import type { SpaceReserve } from './space-reserve.ts';
+
+export interface PublicationContext {
+  readonly fs: FileSystem;
+  readonly layout: Layout;
+  readonly declarations: Declarations;
+  readonly prover: Prover;
+  readonly blocks: BlockPool;
+  readonly directorySyncs: DirectorySyncs;
+  readonly limits: StoreLimits;
+  readonly space: SpaceReserve;
+}
+
+export interface Published extends BuiltManifest {
+  /** Name of the attempt that became the snapshot. */
+  readonly attempt: string;
+}
+
+/**
+ * Publishes one snapshot and resolves only when it is durable. The caller holds the lock of its id. Throws before the
+ * rename with the snapshot absent, or `publication_uncertain` after it (PW-07.18).
+ */
+export async function publishSnapshot(
+  context: PublicationContext,
+  draft: DraftManifest,
+  payloads: AsyncIterable<IncomingPayload>,
+): Promise<Published> {
+  await refuseBeforeStaging(context, draft);
+  return new Publication(context, draft).run(payloads);
+}
+
+/** Step 1: everything that can be refused before anything is made. */
+async function refuseBeforeStaging(context: PublicationContext, draft: DraftManifest): Promise<void> {
+  checkArrayCount(draft, context.limits);
+  resolveContext(context.declarations, draft.snapshot.fingerprint);
+  await refuseExisting(context, draft.snapshot.snapshot_id);
+  if (draft.snapshot.parent_id !== null) await proveParent(context, draft.snapshot.parent_id);
+  await context.space.check(0);
+}
+
+/** Anything under the id counts: a package, an empty directory, a file, a link (PW-07.04). */
+async function refuseExisting(context: PublicationContext, id: string): Promise<void> {
+  try {
+    context.fs.statEntry(snapshotDirectory(context.layout, id));
+  } catch (error) {
+    if (isMissing(error)) return;
+    throw publicationFailure(error, id, 'validation of the request');
+  }
+  throw await existing(context, id);
+}
+
+async function existing(context: PublicationContext, id: string): Promise<SnapshotError<'snapshot_exists'>> {
+  const directory = snapshotDirectory(context.layout, id);
+  const location = snapshotLocation(id);
+  let digest: { manifest_sha256: string } | undefined;
+  let state = 'It is not a readable package: inspect it.';
+  try {
+    const input = { directory, snapshotId: id, stage: 'complete', payloads: 'none' } as const;
+    const { manifestSha256 } = await context.prover.run('verify', input);
+    digest = { manifest_sha256: manifestSha256 };
+    state = 'If its manifest_sha256 is that of your manifest, it is the same snapshot.';
+  } catch {
+    // The refusal holds whatever lies there; its digest is a help, not a condition.
+  }
+  return new SnapshotError(
+    'snapshot_exists',
+    `${location} exists already and is never overwritten. ${state}`,
+    { snapshot_id: id, location, ...digest },
+  );
+}
+
+/** A parent must be published and valid when its child is published (PW-07.01). */
+async function proveParent(context: PublicationContext, parentId: string): Promise<void> {
+  const directory = snapshotDirectory(context.layout, parentId);
+  try {
+    await context.prover.run('verify', {
+      directory,
+      snapshotId: parentId,
+      stage: 'complete',
+      payloads: 'all',
+    });
+  } catch (cause) {
+    if (!(cause instanceof SnapshotError) || cause.code === 'unavailable') throw cause;
+    throw new SnapshotError(
+      'parent_not_complete',
+      `The parent ${parentId} is not a published, valid snapshot of this store. ${cause.message}`,
+      {
+        parent_id: parentId,
+        errors: [{ path: 'snapshot.parent_id', message: 'must name a published, valid snapshot' }],
+      },
+      { cause },
+    );
+  }
+}
+
+class Publication {
+  readonly #context: PublicationContext;
+  readonly #draft: DraftManifest;
+  readonly #id: string;
+  readonly #attempt = freshAttemptName();
+  readonly #directory: string;
+  /** Every sync and read-back under way: all are awaited, whatever happens, before this publication ends. */
+  readonly #underWay: Promise<unknown>[] = [];
+  #phase: Phase = 'attempt';
+  #made = false;
+
+  constructor(context: PublicationContext, draft: DraftManifest) {
+    this.#context = context;
+    this.#draft = draft;
+    this.#id = draft.snapshot.snapshot_id;
+    this.#directory = attemptDirectory(context.layout, this.#attempt);
+  }
+
+  async run(payloads: AsyncIterable<IncomingPayload>): Promise<Published> {
+    let built: BuiltManifest;
+    try {
+      built = await this.#stage(payloads);
+      await this.#rename(built);
+    } catch (error) {
+      await Promise.allSettled(this.#underWay);
+      const attempt = this.#made ? attemptLocation(this.#attempt) : undefined;
+      throw publicationFailure(error, this.#id, this.#phase, attempt);
+    }
+    await this.#syncParents(built);
+    return { ...built, attempt: this.#attempt };
+  }
+
+  async #stage(payloads: AsyncIterable<IncomingPayload>): Promise<BuiltManifest> {
+    const { fs } = this.#context;
+    await fs.makeDirectory(this.#directory);
+    this.#made = true;
+    this.#phase = 'intent';
+    await this.#write(INTENT_FILE, intentBytes(this.#id));
+
+    this.#phase = 'payloads';
+    const { written, dtypes, proofs } = await this.#receive(payloads);
+    checkArrivals(this.#draft, dtypes, written);
+
+    this.#phase = 'manifest';
+    const built = buildManifest(settled(this.#draft, dtypes), Object.fromEntries(written));
+    await this.#write(MANIFEST_FILE, built.bytes);
+
+    // Reading back overlaps the syncs; the marker waits for both (step 4).
+    this.#phase = 'read-back';
+    const known = await settleAll(this.#validateStaged(proofs), this.#underWay);
+
+    this.#phase = 'marker';
+    const marker = await this.#write(MARKER_FILE, markerBytes(built.sha256));
+    this.#phase = 'validation';
+    await settleAll(this.#validateComplete(built, known), [marker.synced]);
+
+    this.#phase = 'attempt sync';
+    await fs.syncDirectory(this.#directory);
+    return built;
+  }
+
+  async #receive(payloads: AsyncIterable<IncomingPayload>): Promise<{
+    written: Map<ArrayKey, WrittenPayload>;
+    dtypes: Map<ArrayKey, Dtype>;
+    proofs: Promise<readonly [string, FileStamp]>[];
+  }> {
+    const { limits, space } = this.#context;
+    const written = new Map<ArrayKey, WrittenPayload>();
+    const dtypes = new Map<ArrayKey, Dtype>();
+    const proofs: Promise<readonly [string, FileStamp]>[] = [];
+    const arrived = new Set<ArrayKey>();
+    let total = 0;
+    for await (const { name, chunks, dtype } of fromSource(payloads)) {
+      const key = declaredKey(this.#draft, name, arrived);
+      arrived.add(key);
+      const declared = this.#draft.arrays[key] as DraftArray;
+      dtypes.set(key, settledDtype(key, declared.dtype, dtype));
+      const payload = await writePayload(
+        this.#context,
+        this.#directory,
+        key,
+        space.guard(fromSource(chunks)),
+        (byteLength) => {
+          checkRunningLength(key, declared, byteLength, total + byteLength, limits);
+        },
+      );
+      total += payload.byteLength;
+      written.set(key, payload);
+      this.#underWay.push(payload.synced);
+      if (payload.byteLength > SMALL_FILE_BYTES) proofs.push(this.#readBack(payload));
+    }
+    return { written, dtypes, proofs };
+  }
+
+  /** A large payload is read back while the next one still arrives; small ones with the staged package. */
+  #readBack(payload: WrittenPayload): Promise<readonly [string, FileStamp]> {
+    const file = `array-${payload.key}.bin`;
+    const claim = { file, byte_length: String(payload.byteLength), sha256: payload.sha256 };
+    const path = payloadPath(this.#directory, payload.key);
+    const proof = this.#context.prover
+      .run('readBack', { path, claim })
+      .then((stamp) => [file, stamp] as const);
+    proof.catch(() => undefined);
+    this.#underWay.push(proof);
+    return proof;
+  }
+
+  async #validateStaged(proofs: readonly Promise<readonly [string, FileStamp]>[]): Promise<KnownProofs> {
+    const known = Object.fromEntries(await Promise.all(proofs));
+    const { stamps } = await this.#context.prover.run('verify', {
+      directory: this.#directory,
+      snapshotId: this.#id,
+      stage: 'staged',
+      payloads: 'all',
+      known,
+    });
+    return stamps;
+  }
+
+  async #validateComplete(built: BuiltManifest, known: KnownProofs): Promise<void> {
+    const { manifestSha256 } = await this.#context.prover.run('verify', {
+      directory: this.#directory,
+      snapshotId: this.#id,
+      stage: 'complete',
+      payloads: 'all',
+      known,
+    });
+    if (manifestSha256 !== built.sha256)
+      throw new Error('The staged manifest is not the one that was written.');
+  }
+
+  async #write(name: string, bytes: Uint8Array): Promise<{ readonly synced: Promise<void> }> {
+    const file = await writeSmallFile(this.#context.fs, `${this.#directory}/${name}`, bytes);
+    this.#underWay.push(file.synced);
+    return file;
+  }
+
+  /**
+   * The one moment of publication. POSIX rename silently replaces an empty directory, so emptiness is checked once more;
+   * between that check and the rename only an empty directory, which holds nothing, could be replaced.
+   */
+  async #rename(built: BuiltManifest): Promise<void> {
+    const { fs, layout } = this.#context;
+    this.#phase = 'rename';
+    await refuseExisting(this.#context, this.#id);
+    const target = snapshotDirectory(layout, this.#id);
+    const own = fs.statEntry(this.#directory);
+    try {
+      await fs.rename(this.#directory, target);
+    } catch (error) {
+      if (saysExists(error)) throw await existing(this.#context, this.#id);
+      if (isSameDirectory(fs, target, own)) throw this.#uncertain(error, built);
+      throw error;
+    }
+  }
+
+  async #syncParents(built: BuiltManifest): Promise<void> {
+    const { directorySyncs, layout } = this.#context;
+    this.#phase = 'parent sync';
+    try {
+      await settleAll(directorySyncs.sync(layout.snapshots), [directorySyncs.sync(layout.staging)]);
+    } catch (error) {
+      throw this.#uncertain(error, built);
+    }
+  }
+
+  #uncertain(cause: unknown, built: BuiltManifest): SnapshotError<'publication_uncertain'> {
+    const location = snapshotLocation(this.#id);
+    return new SnapshotError(
+      'publication_uncertain',
+      `${location} was renamed into place, but making that durable failed. The snapshot may be published: read it ` +
+        'before anything else is tried; it is never overwritten.',
+      { snapshot_id: this.#id, location, manifest_sha256: built.sha256, phase: this.#phase },
+      { cause },
+    );
+  }
+}
+
+/** The draft with the dtype of every array known. */
+function settled(draft: DraftManifest, dtypes: ReadonlyMap<ArrayKey, Dtype>): DraftManifest {
+  const arrays = Object.create(null) as Record<ArrayKey, DraftArray>;
+  for (const [key, dtype] of dtypes) arrays[key] = { ...draft.arrays[key], dtype };
+  return { ...draft, arrays };
+}
+
+function isSameDirectory(fs: FileSystem, target: string, own: FileStamp): boolean {
+  try {
+    const found = fs.statEntry(target);
+    return found.dev === own.dev && found.ino === own.ino;
+  } catch (error) {
+    return !isMissing(error);
+  }
+}

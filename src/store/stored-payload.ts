@@ -1,0 +1,128 @@
+/** One proven array, ready to be read: from memory when it is small, otherwise block by block from its descriptor. */
+import { StorageIntegrityError } from '../contract/errors.ts';
+import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
+import type { ArrayEntry } from '../contract/manifest.ts';
+import { BLOCK_BYTES, type Block, type BlockPool } from './block-pool.ts';
+import { sameStamp, type FileSystem } from './file-system.ts';
+import { checkDigest, lengthChanged } from './package-verification.ts';
+import type { OpenedPayload } from './proof-tasks.ts';
+import type { PayloadHash, Prover } from './prover.ts';
+
+export interface StoredPayloadContext {
+  readonly fs: FileSystem;
+  readonly prover: Prover;
+  readonly blocks: BlockPool;
+  /** Whether a whole read is hashed once more while it leaves. */
+  readonly proveWhileReading: boolean;
+}
+
+export class StoredPayload {
+  readonly snapshotId: SnapshotId;
+  readonly key: ArrayKey;
+  readonly entry: ArrayEntry;
+  /** 64 lowercase hex. */
+  readonly manifestSha256: string;
+  /** Bytes. */
+  readonly byteLength: number;
+  readonly #context: StoredPayloadContext;
+  readonly #opened: OpenedPayload;
+  #closed = false;
+
+  constructor(
+    context: StoredPayloadContext,
+    snapshotId: SnapshotId,
+    key: ArrayKey,
+    entry: ArrayEntry,
+    opened: OpenedPayload,
+  ) {
+    this.#context = context;
+    this.#opened = opened;
+    this.snapshotId = snapshotId;
+    this.key = key;
+    this.entry = entry;
+    this.manifestSha256 = opened.manifestSha256;
+    this.byteLength = Number(entry.byte_length);
+  }
+
+  /** All bytes of a small payload, exactly as they were hashed; null for one that must be read in blocks. */
+  get bytes(): Uint8Array | null {
+    return this.#opened.bytes;
+  }
+
+  /**
+   * The bytes `start` up to but not including `end`. A yielded block is valid only until the next one is asked for.
+   * Throws `StorageIntegrityError` as soon as the file is no longer in the state that was proven; of a whole read the
+   * last block is held back until the SHA-256 of everything read has been compared again.
+   */
+  async *blocks(start = 0, end = this.byteLength): AsyncGenerator<Uint8Array, void, void> {
+    if (this.#opened.bytes !== null) {
+      if (end > start) yield this.#opened.bytes.subarray(start, end);
+      return;
+    }
+    const whole = start === 0 && end === this.byteLength && this.#context.proveWhileReading;
+    yield* this.#read(start, end, whole ? this.#context.prover.startHash() : null);
+  }
+
+  async close(): Promise<void> {
+    const { descriptor } = this.#opened;
+    if (this.#closed || descriptor === null) return;
+    this.#closed = true;
+    await this.#context.fs.close(descriptor);
+  }
+
+  async *#read(start: number, end: number, hash: PayloadHash | null): AsyncGenerator<Uint8Array, void, void> {
+    const { blocks } = this.#context;
+    const inUse = new Set<Promise<unknown>>();
+    let position = start;
+    let ahead = this.#fill(blocks.take(), position, end);
+    inUse.add(ahead);
+    try {
+      while (position < end) {
+        const { block, bytes } = await ahead;
+        inUse.delete(ahead);
+        position += bytes.length;
+        const hashed = hash?.update(bytes) ?? Promise.resolve();
+        hashed.catch(() => undefined);
+        if (position < end) {
+          ahead = this.#fill(blocks.take(), position, end);
+          ahead.catch(() => undefined);
+          inUse.add(ahead);
+        } else if (hash !== null) {
+          await hashed;
+          checkDigest(this.entry, await hash.digest());
+        }
+        yield bytes;
+        await hashed;
+        blocks.give(block);
+      }
+    } finally {
+      hash?.abandon();
+      // A reader that leaves early must not take the descriptor away from a read that is still under way.
+      await Promise.allSettled(inUse);
+    }
+  }
+
+  async #fill(block: Block, position: number, end: number): Promise<{ block: Block; bytes: Uint8Array }> {
+    const { fs } = this.#context;
+    const file = this.#opened.descriptor;
+    if (file === null || this.#closed) throw new Error('The payload was closed while it was being read.');
+    const wanted = Math.min(BLOCK_BYTES, end - position);
+    let filled = 0;
+    while (filled < wanted) {
+      const count = await fs.read(file, block.subarray(filled, wanted), position + filled);
+      if (count === 0) throw lengthChanged(this.entry.file);
+      filled += count;
+    }
+    if (!sameStamp(fs.statOpen(file), this.#opened.stamp)) {
+      throw new StorageIntegrityError(
+        `${this.entry.file} of ${this.snapshotId} changed while it was being read.`,
+        {
+          problem: 'checksum',
+          snapshot_id: this.snapshotId,
+          location: this.entry.file,
+        },
+      );
+    }
+    return { block, bytes: block.subarray(0, wanted) };
+  }
+}

@@ -1,0 +1,50 @@
+/** A proving thread: runs the tasks it is sent and answers each; keeps the hashes of payloads that still arrive. */
+import { createHash, type Hash } from 'node:crypto';
+import { parentPort, workerData } from 'node:worker_threads';
+import { nodeFileSystem } from './node-file-system.ts';
+import { runTask } from './proof-tasks.ts';
+import { packError, type Answer, type ProvingThreadData, type Request } from './thread-messages.ts';
+
+const { declarations } = workerData as ProvingThreadData;
+const hashes = new Map<number, Hash>();
+
+function hashOf(stream: number): Hash {
+  const known = hashes.get(stream);
+  if (known !== undefined) return known;
+  const hash = createHash('sha256');
+  hashes.set(stream, hash);
+  return hash;
+}
+
+function answerTo(request: Request): unknown {
+  switch (request.kind) {
+    case 'hash-update':
+      hashOf(request.stream).update(request.block);
+      return undefined;
+    case 'hash-digest': {
+      const digest = hashOf(request.stream).digest('hex');
+      hashes.delete(request.stream);
+      return digest;
+    }
+    case 'hash-abandon':
+      hashes.delete(request.stream);
+      return undefined;
+    default:
+      return runTask(nodeFileSystem, declarations, request.kind, request.input);
+  }
+}
+
+async function serve(request: Request): Promise<void> {
+  let answer: Answer | null = null;
+  try {
+    const value = await answerTo(request);
+    if (request.id !== null) answer = { id: request.id, value };
+  } catch (error) {
+    if (request.id !== null) answer = { id: request.id, error: packError(error) };
+  }
+  if (answer !== null) parentPort?.postMessage(answer);
+}
+
+parentPort?.on('message', (request: Request) => {
+  void serve(request);
+});
