@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+
+import { canonicalJson } from '../../src/contract/canonical-json.ts';
+import { parseDeclarations } from '../../src/contract/contexts.ts';
+import { parseDraft, parseManifest, parseSnapshotMetadata } from '../../src/contract/manifest.ts';
+import {
+  arrayEntrySchema,
+  declarationsSchema,
+  draftManifestSchema,
+  manifestSchema,
+  snapshotMetadataSchema,
+} from '../../src/contract/schemas.ts';
+import { asJson, ID, readVector, validManifest, validSnapshot } from './examples.ts';
+
+const declarations = JSON.parse(readVector('contexts.json').toString());
+
+/** Every dotted path of a document's members. */
+function pathsOf(value: unknown, prefix = ''): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => [
+    `${prefix}${name}`,
+    ...pathsOf(member, `${prefix}${name}.`),
+  ]);
+}
+
+const FOREIGN = [
+  ...[
+    undefined,
+    null,
+    true,
+    0,
+    1,
+    2,
+    -1,
+    '',
+    ' ',
+    '0',
+    '1',
+    '2',
+    '3',
+    '4',
+    '24',
+    '007',
+    '18446744073709551616',
+  ],
+  ...['COMPLETE', 'PARTIAL', 'UNAVAILABLE', 'value', 'int8', 'uint64', 'float64', 'big', '\ud800', '\0', ID],
+  ...[
+    'array-ids.bin',
+    'example-fingerprint/1',
+    [],
+    ['why'],
+    [''],
+    {},
+    { dtype: 'int8' },
+    { Bad: { dtype: 'int8' } },
+  ],
+];
+
+function accepts(action: () => unknown): boolean {
+  try {
+    action();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Plain metadata may lack `parent_id`; the schema is that of stored metadata, which may not. */
+function storedMetadata(value: unknown): unknown {
+  if (!Object.hasOwn(value as object, 'parent_id')) throw new TypeError('Expected parent_id.');
+  return parseSnapshotMetadata(value);
+}
+
+/** Applies changes: sets or removes a member, or adds one named `extra` beside it. */
+function altered(
+  document: object,
+  changes: readonly { path: string; value: unknown; beside: boolean }[],
+): unknown {
+  const copy = structuredClone(document);
+  for (const { path, value, beside } of changes) {
+    const steps = path.split('.');
+    const last = beside ? 'extra' : steps.at(-1)!;
+    const parent = steps.slice(0, -1).reduce<unknown>(memberOf, copy);
+    if (typeof parent !== 'object' || parent === null) continue;
+    if (value === undefined && !Array.isArray(parent)) Reflect.deleteProperty(parent, last);
+    else if (!Array.isArray(parent) || !beside) Reflect.set(parent, last, value ?? null);
+  }
+  return copy;
+}
+
+function memberOf(node: unknown, step: string): unknown {
+  return typeof node === 'object' && node !== null ? Reflect.get(node, step) : undefined;
+}
+
+describe('the zod schemas and the checks accept the same documents', () => {
+  const draft = {
+    snapshot: validSnapshot(),
+    arrays: { ids: { dtype: 'uint64' }, b: { dtype: 'int8', count: '2' } },
+  };
+  test.each([
+    [
+      'manifest',
+      validManifest(),
+      manifestSchema,
+      (value: unknown) => parseManifest(canonicalJson(value as never)),
+    ],
+    ['draft', draft, draftManifestSchema, (value: unknown) => parseDraft(asJson(value))],
+    ['whole draft', validManifest(), draftManifestSchema, (value: unknown) => parseDraft(asJson(value))],
+    ['metadata', validSnapshot(), snapshotMetadataSchema, storedMetadata],
+    [
+      'declarations',
+      declarations,
+      declarationsSchema,
+      (value: unknown) => parseDeclarations(Buffer.from(JSON.stringify(value))),
+    ],
+  ] as [string, object, z.ZodType, (value: unknown) => unknown][])('%s', (_name, valid, schema, parse) => {
+    expect([schema.safeParse(valid).success, accepts(() => parse(valid))]).toEqual([true, true]);
+    let accepted = 0;
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.record({
+            path: fc.constantFrom(...pathsOf(valid)),
+            value: fc.constantFrom(...FOREIGN),
+            beside: fc.boolean(),
+          }),
+          { minLength: 1, maxLength: 3 },
+        ),
+        (changes) => {
+          const document = altered(valid, changes);
+          const verdict = accepts(() => parse(document));
+          accepted += Number(verdict);
+          expect(schema.safeParse(document).success).toBe(verdict);
+        },
+      ),
+      { numRuns: 3000 },
+    );
+    expect(accepted).toBeGreaterThan(20);
+  });
+});
+
+describe('the JSON Schemas say what a reader needs', () => {
+  test('fields, patterns, choices, descriptions', () => {
+    const schema = JSON.parse(JSON.stringify(z.toJSONSchema(manifestSchema)));
+    expect(schema.additionalProperties).toBe(false);
+    expect(schema.required).toEqual(['format', 'version', 'array_schema_version', 'snapshot', 'arrays']);
+    const { snapshot, arrays, version } = schema.properties;
+    expect(version.const).toBe(1);
+    expect(snapshot.required).toContain('parent_id');
+    expect(snapshot.properties.snapshot_id.pattern).toBe('^[0-9a-f]{32}$');
+    expect(snapshot.properties.coverage.properties.status.enum).toEqual([
+      'COMPLETE',
+      'PARTIAL',
+      'UNAVAILABLE',
+    ]);
+    expect(snapshot.properties.scope).toMatchObject({ minLength: 1, description: expect.any(String) });
+    expect(arrays.propertyNames.pattern).toBe('^[a-z][a-z0-9_]{0,63}$');
+    expect(arrays.additionalProperties.required).toHaveLength(6);
+  });
+
+  test('a draft needs snapshot, arrays and each dtype only', () => {
+    const schema = JSON.parse(JSON.stringify(z.toJSONSchema(draftManifestSchema)));
+    expect(schema.required).toEqual(['snapshot', 'arrays']);
+    expect(schema.properties.arrays.additionalProperties.required).toEqual(['dtype']);
+    expect(schema.properties.snapshot.required).not.toContain('parent_id');
+  });
+
+  test.each([arrayEntrySchema, snapshotMetadataSchema, declarationsSchema])(
+    '%# has a JSON Schema',
+    (schema) => {
+      expect(z.toJSONSchema(schema)).toMatchObject({ type: 'object', additionalProperties: false });
+    },
+  );
+});
