@@ -43,6 +43,11 @@ export function trimBlanks(text: string): string {
   return text.slice(start, end);
 }
 
+/** What a client sent, quoted for a message: its beginning, with quotes and control characters escaped. */
+export function quoteSent(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}...` : text);
+}
+
 function isBlank(text: string, index: number): boolean {
   return text[index] === ' ' || text[index] === '\t';
 }

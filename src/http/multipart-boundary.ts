@@ -1,5 +1,5 @@
 import { SnapshotError } from '../contract/errors.ts';
-import { readHeaderParameters, trimBlanks } from './header-parameters.ts';
+import { quoteSent, readHeaderParameters, trimBlanks } from './header-parameters.ts';
 
 const MEDIA_TYPE = 'multipart/form-data';
 
@@ -19,7 +19,7 @@ export function boundaryOf(contentType: string | undefined): string {
   const semicolon = value.indexOf(';');
   const mediaType = trimBlanks(semicolon === -1 ? value : value.slice(0, semicolon));
   if (mediaType.toLowerCase() !== MEDIA_TYPE) {
-    const actual = value === '' ? 'none' : `"${mediaType}"`;
+    const actual = value === '' ? 'none' : quoteSent(mediaType);
     throw new SnapshotError(
       'unsupported_media_type',
       `The Content-Type of the request is ${actual}; send a ${MEDIA_TYPE} body with a boundary parameter.`,

@@ -1,12 +1,14 @@
 import { SnapshotError } from '../contract/errors.ts';
-import { malformedPart, readPartHeaders, type PartHeaders } from './multipart-headers.ts';
+import { quoteSent } from './header-parameters.ts';
+import { HeaderBlock, unterminated } from './multipart-header-block.ts';
+import { malformedPart, type PartHeaders } from './multipart-headers.ts';
 
 const CR = 0x0d;
 const LF = 0x0a;
 const DASH = 0x2d;
 
 /** The largest header block of one part, terminator included, unless the caller says otherwise. */
-export const DEFAULT_MAX_PART_HEADER_BYTES = 16 * 1024;
+const DEFAULT_MAX_PART_HEADER_BYTES = 16 * 1024;
 
 /** One part as the bytes of the body declare it. */
 export interface FramedPart {
@@ -47,9 +49,7 @@ export class MultipartFraming {
   #heldHeader = 0;
   /** In `delimiter`: the first byte after `--boundary`, once seen. */
   #first: number | undefined;
-  #headerBytes = 0;
-  #line: Buffer[] = [];
-  #lines: Buffer[] = [];
+  #block: HeaderBlock | undefined;
   #epilogueBytes = 0;
 
   constructor(boundary: string, options: { readonly maxPartHeaderBytes?: number | undefined } = {}) {
@@ -85,7 +85,8 @@ export class MultipartFraming {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#state === 'epilogue' && this.#epilogueBytes !== 1) return;
     const last = this.#parts.at(-1);
-    const where = last === undefined ? '' : `, in or after part ${this.#parts.length} ("${last.name}")`;
+    const where =
+      last === undefined ? '' : `, in or after part ${this.#parts.length} (${quoteSent(last.name)})`;
     throw new SnapshotError(
       'malformed_multipart',
       this.#passed === 0
@@ -133,7 +134,6 @@ export class MultipartFraming {
       this.#first = byte;
     } else if (this.#first === CR && byte === LF) {
       this.#state = 'headers';
-      this.#headerBytes = 0;
     } else if (this.#first === DASH && byte === DASH) {
       this.#state = 'epilogue';
     } else {
@@ -146,44 +146,22 @@ export class MultipartFraming {
   }
 
   #header(chunk: Buffer, at: number): number {
-    const newline = chunk.indexOf(LF, at);
-    const end = newline === -1 ? chunk.length : newline + 1;
-    this.#headerBytes += end - at;
-    if (this.#headerBytes > this.#maxPartHeaderBytes) {
-      throw new SnapshotError(
-        'limit_exceeded',
-        `The headers of the body's ${this.#nextPart()} exceed ${this.#maxPartHeaderBytes} bytes; send fewer.`,
-        { limit: 'part_header_bytes', expected: `at most ${this.#maxPartHeaderBytes}` },
-      );
+    this.#block ??= new HeaderBlock({
+      dashBoundary: this.#delimiter.subarray(2),
+      maxBytes: this.#maxPartHeaderBytes,
+      where: `part ${this.#parts.length + 1}`,
+    });
+    const end = this.#block.push(chunk, at);
+    const { headers } = this.#block;
+    if (headers !== undefined) {
+      this.#block = undefined;
+      this.#parts.push({ ...headers, byteLength: 0, complete: false });
+      // The parser looks for delimiters from the empty line's own CRLF on.
+      this.#held = 2;
+      this.#heldHeader = 2;
+      this.#state = 'payload';
     }
-    this.#line.push(chunk.subarray(at, end));
-    if (newline !== -1) this.#endLine();
     return end;
-  }
-
-  #endLine(): void {
-    const line = this.#line.length === 1 ? (this.#line[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#line);
-    this.#line = [];
-    if (line.at(-2) !== CR) {
-      throw malformedPart(
-        this.#nextPart(),
-        'has a header line that ends in a bare LF',
-        'end header lines with CR LF',
-      );
-    }
-    if (line.subarray(0, -2).indexOf(this.#delimiter.subarray(2)) === 0) throw this.#unterminatedHeaders();
-    if (line.length > 2) {
-      // A copy, so that the chunks themselves are not kept until the header block ends.
-      this.#lines.push(Buffer.from(line.subarray(0, -2)));
-      return;
-    }
-    const headers = readPartHeaders(this.#lines, this.#nextPart());
-    this.#lines = [];
-    this.#parts.push({ ...headers, byteLength: 0, complete: false });
-    // The parser looks for delimiters from the empty line's own CRLF on.
-    this.#held = 2;
-    this.#heldHeader = 2;
-    this.#state = 'payload';
   }
 
   #payload(chunk: Buffer, at: number): number {
@@ -217,10 +195,10 @@ export class MultipartFraming {
   }
 
   #endPart(part: OpenPart): void {
-    if (this.#heldHeader > 0) throw this.#unterminatedHeaders();
+    if (this.#heldHeader > 0) throw unterminated(`part ${this.#parts.length}`);
     if (part.contentLength !== undefined && part.contentLength !== part.byteLength) {
       throw malformedPart(
-        `part ${this.#parts.length} ("${part.name}")`,
+        `part ${this.#parts.length} (${quoteSent(part.name)})`,
         `has ${part.byteLength} bytes of payload but a Content-Length of ${part.contentLength}`,
         'send the payload whole, or leave that header out',
       );
@@ -249,18 +227,6 @@ export class MultipartFraming {
   /** Whether `length` bytes from `at` on are what follows the held part of the delimiter. */
   #continuesDelimiter(chunk: Buffer, at: number, length: number): boolean {
     return this.#delimiter.compare(chunk, at, at + length, this.#held, this.#held + length) === 0;
-  }
-
-  #unterminatedHeaders(): SnapshotError {
-    return malformed(
-      'A part of the multipart body runs into the next delimiter before its payload; ' +
-        'end its headers with an empty line and put CR LF before each delimiter.',
-    );
-  }
-
-  /** The part whose headers are being read, for messages. */
-  #nextPart(): string {
-    return `part ${this.#parts.length + 1}`;
   }
 }
 

@@ -1,5 +1,11 @@
 import { SnapshotError } from '../contract/errors.ts';
-import { readHeaderParameters, TOKEN, trimBlanks, type HeaderParameter } from './header-parameters.ts';
+import {
+  quoteSent,
+  readHeaderParameters,
+  TOKEN,
+  trimBlanks,
+  type HeaderParameter,
+} from './header-parameters.ts';
 
 /** What the header block of one part declares. */
 export interface PartHeaders {
@@ -81,12 +87,12 @@ function refuseEncodings(transfer: string | undefined, content: string | undefin
   if (transfer !== undefined && !UNENCODED.has(transfer.toLowerCase())) {
     throw malformedPart(
       where,
-      `has the Content-Transfer-Encoding "${transfer}", which is never decoded`,
+      `has the Content-Transfer-Encoding ${quoteSent(transfer)}, which is never decoded`,
       raw,
     );
   }
   if (content !== undefined && content.toLowerCase() !== 'identity') {
-    throw malformedPart(where, `has the Content-Encoding "${content}", which is never decoded`, raw);
+    throw malformedPart(where, `has the Content-Encoding ${quoteSent(content)}, which is never decoded`, raw);
   }
 }
 

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type {} from '@fastify/multipart';
 import type { Readable } from 'node:stream';
 import { SnapshotError } from '../contract/errors.ts';
+import { quoteSent } from './header-parameters.ts';
 import { BodyWatch } from './multipart-body-watch.ts';
 import { boundaryOf } from './multipart-boundary.ts';
 import { MultipartFraming, type FramedPart } from './multipart-framing.ts';
@@ -76,7 +77,7 @@ export async function* readParts(
       };
       if (!reading.finished) {
         throw new Error(
-          `Part ${count} ("${seen.name}") must be read to its end before the next one is asked for.`,
+          `Part ${count} (${quoteSent(seen.name)}) must be read to its end before the next one is asked for.`,
         );
       }
     }

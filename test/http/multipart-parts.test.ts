@@ -1,5 +1,7 @@
 import { connect } from 'node:net';
+import { Readable } from 'node:stream';
 import fc from 'fast-check';
+import type { FastifyRequest } from 'fastify';
 import { FormData, request as send } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SnapshotError } from '../../src/contract/errors.ts';
@@ -202,7 +204,87 @@ describe('the parts of an upload', () => {
   });
 });
 
+/** Replaces the parser's view of a request by a changed one, as a parser with other rules would have it. */
+function parsedAs(change: (parts: ReturnType<FastifyRequest['parts']>) => AsyncGenerator): void {
+  server.reader = (request) => {
+    const parts: FastifyRequest['parts'] = (options) => change(request.parts(options)) as never;
+    return reading()(Object.create(request, { parts: { value: parts } }) as FastifyRequest);
+  };
+}
+
+describe('a parser that sees another body than the framing', () => {
+  const body = bodyOf([metadata, { name: 'ids', payload: 'xyz' }]);
+
+  it('is not believed when it leaves out a part', async () => {
+    parsedAs(async function* (parts) {
+      for await (const part of parts) {
+        if (part.fieldname === 'metadata') yield part;
+        else if (part.type === 'file') part.file.resume();
+      }
+    });
+    expect((await server.upload(body)).error).toEqual(malformed);
+  });
+
+  it('is not believed when it renames a part', async () => {
+    parsedAs(async function* (parts) {
+      for await (const part of parts) yield { ...part, fieldname: part.fieldname.toUpperCase() };
+    });
+    expect(await server.upload(body)).toEqual({ parts: [], error: malformed });
+  });
+
+  it('is not believed when it adds a part', async () => {
+    parsedAs(async function* (parts) {
+      yield* parts;
+      yield { type: 'file', fieldname: 'ids', file: Readable.from([]) };
+    });
+    expect((await server.upload(body)).error).toEqual(malformed);
+  });
+
+  it('is not believed when it shortens a payload', async () => {
+    parsedAs(async function* (parts) {
+      for await (const part of parts) {
+        if (part.type === 'file')
+          yield { ...part, file: Readable.from([(await part.toBuffer()).subarray(1)]) };
+      }
+    });
+    expect(await server.upload(body)).toEqual({ parts: [], error: malformed });
+  });
+
+  it('is not believed when it stops before the body does', async () => {
+    parsedAs(async function* () {});
+    for (const length of [body.length, body.length - 5, 20]) {
+      expect(await server.upload(body.subarray(0, length))).toEqual({ parts: [], error: malformed });
+    }
+  });
+
+  it('is waited past: what comes after its last part is still judged', async () => {
+    const left: boolean[] = [];
+    server.reader = async (request) => {
+      request.raw.pause();
+      const parts = () => (async function* () {})() as never;
+      const outcome = await reading()(Object.create(request, { parts: { value: parts } }) as FastifyRequest);
+      left.push(request.raw.isPaused());
+      return outcome;
+    };
+    const end = Buffer.from(`--${BOUNDARY}--`);
+    expect((await server.upload(end)).error).toBeUndefined();
+    expect((await server.upload(Buffer.concat([end, Buffer.from('bye')]))).error).toEqual(malformed);
+    expect(left[1]).toBe(true);
+  });
+});
+
 describe('reading parts', () => {
+  it('takes a body that is destroyed without an error for cut short', async () => {
+    server.reader = (request) => {
+      setTimeout(() => request.raw.destroy(), 50);
+      return reading()(request);
+    };
+    const body = bodyOf([metadata]);
+    const { error } = await server.upload(body.subarray(0, -10), { promised: body.length });
+    expect(error).toEqual(malformed);
+    expect((error as Error).message).toContain('cut short');
+  });
+
   it('needs one multipart/form-data Content-Type', async () => {
     const twice = { extraHeaders: ['Content-Type: multipart/form-data; boundary=other'] };
     expect((await server.upload(bodyOf([metadata]), twice)).error).toEqual(malformed);

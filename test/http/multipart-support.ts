@@ -196,6 +196,8 @@ export const oddities: readonly (readonly [what: string, body: string])[] = [
   ['a folded header', withHeaders('Content-Disposition: form-data;', ' name="ids"')],
   ['bare LF headers', around(`--${BOUNDARY}\r\n${disposition('ids')}\n\nxyz`)],
   ['a bare LF between headers', around(`--${BOUNDARY}\r\n${disposition('ids')}\nA: b\r\n\r\nxyz`)],
+  ['a bare LF between other headers', withHeaders(disposition('ids'), 'A: bc\nD: e')],
+  ['a header line that begins with the delimiter', withHeaders(disposition('ids'), `--${BOUNDARY}: x`)],
   ['a bare CR in a header', withHeaders(disposition('ids'), 'A: b\rC: d')],
   ['a NUL in a header', withHeaders(disposition('ids'), 'A: b\0')],
   ['headers that run into the next delimiter', around(`--${BOUNDARY}\r\n${disposition('ids')}`)],
@@ -220,5 +222,6 @@ export const oddities: readonly (readonly [what: string, body: string])[] = [
   ['a part after the close delimiter', `${first}--${BOUNDARY}--\r\n${around('')}`],
   ['text after the close delimiter', `${first}--${BOUNDARY}--\r\nbye`],
   ['text right after the close delimiter', `${first}--${BOUNDARY}--bye`],
+  ['a bare LF after the last CR LF', `${first}--${BOUNDARY}--\r\n\n`],
   ['two CR LF after the close delimiter', `${first}--${BOUNDARY}--\r\n\r\n`],
 ];
