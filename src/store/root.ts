@@ -12,33 +12,49 @@ export class UnusableRootError extends Error {
   }
 }
 
-/** Creates what is missing, durably; throws `UnusableRootError` for a root that publication could not work on. */
+/**
+ * Creates what is missing and makes durable what is there. Found directories are synced like made ones: whoever made
+ * them, or renamed a snapshot into them, may have ended before its own sync, and what this process shows or builds upon
+ * must not vanish in a power cut (PW-07.04). Throws `UnusableRootError` for a root that publication could not work on.
+ */
 export async function prepareRoot(fs: FileSystem, layout: Layout, mountTable?: string): Promise<void> {
-  await makeDurable(fs, layout.root);
-  await makeDurable(fs, layout.snapshots);
-  await makeDurable(fs, layout.staging);
+  const made = await ensureDirectory(fs, layout.root);
+  await ensureDirectory(fs, layout.snapshots);
+  await ensureDirectory(fs, layout.staging);
   refuseTwoFileSystems(fs, layout, mountTable);
+  // The directory that holds a root made by others may be closed to this process.
+  await syncNames(fs, dirname(layout.root), made ? [] : ['EROFS', 'EACCES', 'EPERM', 'EINVAL']);
+  for (const path of [layout.root, layout.snapshots, layout.staging]) await syncNames(fs, path, ['EROFS']);
 }
 
-async function makeDurable(fs: FileSystem, path: string): Promise<void> {
+async function syncNames(fs: FileSystem, path: string, tolerated: readonly string[]): Promise<void> {
+  try {
+    await fs.syncDirectory(path);
+  } catch (error) {
+    if (!tolerated.includes(errnoOf(error) ?? '')) throw unusable(path, error);
+  }
+}
+
+/** True where the directory had to be made; then its name is not durable yet. */
+async function ensureDirectory(fs: FileSystem, path: string): Promise<boolean> {
   try {
     const { kind } = fs.statEntry(path);
-    if (kind === 'directory') return;
+    if (kind === 'directory') return false;
     // A root may be reached through a link; the two rooms below it may not.
-    if (kind === 'link' && isDirectoryBehindLink(fs, path)) return;
+    if (kind === 'link' && isDirectoryBehindLink(fs, path)) return false;
     throw new UnusableRootError(`${path} must be a directory, found a ${kind}. Choose another root.`);
   } catch (error) {
     if (!isMissing(error)) throw unusable(path, error);
   }
   const parent = dirname(path);
-  if (parent !== path) await makeDurable(fs, parent);
+  if (parent !== path && (await ensureDirectory(fs, parent))) await syncNames(fs, dirname(parent), []);
   try {
     await fs.makeDirectory(path);
-    await fs.syncDirectory(parent);
   } catch (error) {
     // Another process may have made it in between, which is as good.
     if (errnoOf(error) !== 'EEXIST') throw unusable(path, error);
   }
+  return true;
 }
 
 function isDirectoryBehindLink(fs: FileSystem, path: string): boolean {

@@ -1,0 +1,218 @@
+/**
+ * Publications to cut the power of: each runs the real store over a recorded disk in memory and notes what was told to
+ * clients, which must hold on every disk that a later cut may leave.
+ */
+import { basename } from 'node:path';
+import type { Declarations } from '../../src/contract/contexts.ts';
+import { SnapshotError } from '../../src/contract/errors.ts';
+import type { FileSystem } from '../../src/store/file-system.ts';
+import { LocalSnapshotStore } from '../../src/store/local-snapshot-store.ts';
+import { emptyDirectory, memoryFileSystem } from './memory-file-system.ts';
+import { randomOf } from './random.ts';
+import { History, recordingFileSystem, withoutSync } from './recording-file-system.ts';
+
+export const ROOT = '/store';
+
+export const DECLARATIONS: Declarations = {
+  algorithms: [{ name: 'example-fingerprint', id: 'example-fingerprint/1' }],
+  contexts: [
+    {
+      context_id: 'example-context',
+      algorithm_id: 'example-fingerprint/1',
+      normalization_profile_id: 'example-normalization/1',
+      source_schema_id: 'example-schema/1',
+      mode: 'ordered',
+    },
+  ],
+};
+
+/** What a client was told: this snapshot is published with this manifest. */
+export interface Told {
+  readonly id: string;
+  readonly manifestSha256: string;
+  /** Name of the attempt that became it. */
+  readonly attempt: string;
+}
+
+export interface Recording {
+  readonly name: string;
+  readonly history: History<Told>;
+  /** Path of the sync that did nothing, where one was asked for. */
+  readonly dropped: string | null;
+}
+
+interface Disk {
+  readonly fs: FileSystem;
+  readonly history: History<Told>;
+  readonly random: () => number;
+}
+
+type Scenario = (disk: Disk) => Promise<void>;
+
+const idOf = (digit: string): string => digit.repeat(32);
+
+function storeOver(fs: FileSystem): LocalSnapshotStore {
+  return new LocalSnapshotStore(ROOT, { declarations: DECLARATIONS, fileSystem: fs });
+}
+
+function metadataOf(id: string, parentId: string | null): object {
+  return {
+    snapshot_id: id,
+    parent_id: parentId,
+    source_namespace: 'campaign',
+    source_version: '1',
+    source_consistency: 'single-query',
+    scope: 'all rows',
+    started_at_ns: '1',
+    finished_at_ns: '2',
+    resolution: 'record',
+    coverage: { status: 'COMPLETE', expected_records: '1', returned_records: '1', failure_reasons: [] },
+    fingerprint: {
+      algorithm_name: 'example-fingerprint',
+      algorithm_id: 'example-fingerprint/1',
+      context_id: 'example-context',
+      normalization_profile_id: 'example-normalization/1',
+      source_schema_id: 'example-schema/1',
+      mode: 'ordered',
+    },
+  };
+}
+
+/** Payloads without a zero byte, so that lost data never looks like stored data. */
+function arraysOf(count: number, salt: number): Record<string, Uint8Array> {
+  const sizes = [5000, 9, 0];
+  return Object.fromEntries(
+    sizes
+      .slice(0, count)
+      .map((size, index) => [
+        'abc'.charAt(index),
+        Uint8Array.from({ length: size }, (_, at) => 1 + ((at * 7 + salt + index) % 255)),
+      ]),
+  );
+}
+
+async function publish(
+  { history }: Disk,
+  store: LocalSnapshotStore,
+  id: string,
+  { arrays = 1, salt = 0, parent = null }: { arrays?: number; salt?: number; parent?: string | null } = {},
+): Promise<void> {
+  const { sha256, attempt } = await store.publish(metadataOf(id, parent), arraysOf(arrays, salt));
+  history.note({ id, manifestSha256: sha256, attempt });
+}
+
+/** The refusal is expected; anything else is not. */
+async function unlessRefused(work: Promise<void>, code: string): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof SnapshotError) || error.code !== code) throw error;
+  }
+}
+
+const single =
+  (arrays: number): Scenario =>
+  (disk) =>
+    publish(disk, storeOver(disk.fs), idOf('1'), { arrays });
+
+export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  'one writer, one array': single(1),
+  'one writer, two arrays': single(2),
+  'one writer, three arrays': single(3),
+  'no arrays': single(0),
+  'a child after its parent': async (disk) => {
+    const store = storeOver(disk.fs);
+    await publish(disk, store, idOf('1'));
+    await publish(disk, store, idOf('2'), { parent: idOf('1') });
+  },
+  'two writers in one process': async (disk) => {
+    const store = storeOver(disk.fs);
+    await store.prepare();
+    await Promise.all([
+      publish(disk, store, idOf('1'), { arrays: 2 }),
+      publish(disk, store, idOf('2'), { salt: 100 }),
+    ]);
+  },
+  'two processes on a fresh root': async (disk) => {
+    await Promise.all([
+      publish(disk, storeOver(disk.fs), idOf('1')),
+      publish(disk, storeOver(disk.fs), idOf('2'), { salt: 100 }),
+    ]);
+  },
+  'two processes, one id, different bytes': async (disk) => {
+    await Promise.all(
+      [0, 100].map((salt) =>
+        unlessRefused(publish(disk, storeOver(disk.fs), idOf('1'), { salt }), 'snapshot_exists'),
+      ),
+    );
+  },
+  'two processes, one id, identical bytes': async (disk) => {
+    await Promise.all(
+      [1, 2].map(() => unlessRefused(publish(disk, storeOver(disk.fs), idOf('1')), 'snapshot_exists')),
+    );
+  },
+  'a failed attempt, then a good one': async (disk) => {
+    const store = storeOver(disk.fs);
+    async function* breaking(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('half of it');
+      throw new Error('the producer went away');
+    }
+    await unlessRefused(
+      store
+        .publish(metadataOf(idOf('1'), null), { a: { dtype: 'uint8', data: breaking() } })
+        .then(() => undefined),
+      'publication_failed',
+    );
+    await publish(disk, store, idOf('1'));
+  },
+  'a root that somebody has only just made': async (disk) => {
+    await disk.fs.makeDirectory(ROOT);
+    await publish(disk, storeOver(disk.fs), idOf('1'));
+  },
+  'killed after the rename, read after a restart': async (disk) => {
+    let renamed = (_attempt: string): void => undefined;
+    const died = new Promise<string>((resolve) => {
+      renamed = resolve;
+    });
+    const dying: FileSystem = {
+      ...disk.fs,
+      rename: async (from, to) => {
+        await disk.fs.rename(from, to);
+        renamed(basename(from));
+        // The process is gone: nothing follows, no answer, no sync.
+        await new Promise(() => undefined);
+      },
+    };
+    publish(disk, storeOver(dying), idOf('1')).catch(() => undefined);
+    const attempt = await died;
+    const restarted = storeOver(disk.fs);
+    await restarted.prepare();
+    for (const { snapshot_id: id, manifest_sha256: manifestSha256 } of (await restarted.listSnapshots())
+      .snapshots) {
+      disk.history.note({ id, manifestSha256, attempt });
+    }
+  },
+};
+
+/** Runs one scenario over a fresh disk; `dropSync` makes the n-th sync of its stores do nothing. */
+export async function record(name: string, seed: number, dropSync?: number): Promise<Recording> {
+  const random = randomOf(seed);
+  const tree = emptyDirectory();
+  const history = new History<Told>();
+  // Operations take effect after a random number of turns, so that concurrent ones interleave differently per seed.
+  const pause = async (): Promise<void> => {
+    for (let turns = Math.floor(random() * 6); turns > 0; turns -= 1) await Promise.resolve();
+  };
+  const recorded = recordingFileSystem(memoryFileSystem(tree, pause), history);
+  let dropped: string | null = null;
+  const fs =
+    dropSync === undefined
+      ? recorded
+      : withoutSync(recorded, dropSync, (path) => {
+          dropped = path;
+        });
+  const scenario = SCENARIOS[name];
+  if (scenario === undefined) throw new Error(`There is no scenario "${name}".`);
+  await scenario({ fs, history, random });
+  return { name, history, dropped };
+}
