@@ -103,6 +103,11 @@ export class SnapshotError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
+/** Narrows an unknown error to a refusal of any code, without the `any` that `instanceof` would infer. */
+export function isAnySnapshotError(error: unknown): error is SnapshotError {
+  return error instanceof SnapshotError;
+}
+
 /** Narrows an unknown error to a `SnapshotError` of one code. */
 export function isSnapshotError<C extends ErrorCode>(error: unknown, code: C): error is SnapshotError<C> {
   return error instanceof SnapshotError && error.code === code;

@@ -49,6 +49,8 @@ export interface FileSystemWriter {
   syncDirectory(path: string): Promise<void>;
   /** Reads up to `buffer.length` bytes at a byte position; returns how many were there. */
   read(file: Descriptor, buffer: Uint8Array, position: number): Promise<number>;
+  /** Fails with the reason (`EACCES`, `EROFS`, …) why entries cannot be made in a directory. */
+  checkWritable(path: string): Promise<void>;
   /** Bytes that may still be written by this process, and all bytes of the file system. */
   freeBytes(path: string): Promise<{ readonly free: bigint; readonly total: bigint }>;
 }

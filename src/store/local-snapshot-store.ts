@@ -1,6 +1,6 @@
 /** The store without HTTP: publish, open, list and inspect snapshots under one root (PW-07.02, PW-07.18). */
 import type { Declarations } from '../contract/contexts.ts';
-import { SnapshotError } from '../contract/errors.ts';
+import { isAnySnapshotError, SnapshotError } from '../contract/errors.ts';
 import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
 import { parseSnapshotMetadata, type DraftManifest, type Manifest } from '../contract/manifest.ts';
 import { BlockPool } from './block-pool.ts';
@@ -19,7 +19,7 @@ import { ProofMemory } from './proof-memory.ts';
 import { publishSnapshot, type Published } from './publication.ts';
 import { inlineProver, type Prover } from './prover.ts';
 import { prepareRoot } from './root.ts';
-import { SpaceReserve } from './space-reserve.ts';
+import { SpaceReserve, type ReserveSize } from './space-reserve.ts';
 import { StoredPayload } from './stored-payload.ts';
 
 export interface StoreOptions {
@@ -30,7 +30,7 @@ export interface StoreOptions {
   readonly fileSystem?: FileSystem;
   readonly limits?: StoreLimits;
   /** Bytes of the file system that publications leave free; 0, the default, leaves that to the disk. */
-  readonly reserveBytes?: number;
+  readonly reserveBytes?: ReserveSize;
   /** `always`, the default, proves every byte at every read; `once` see `ProofMemory`. */
   readonly verify?: 'always' | 'once';
   /** Milliseconds after which `once` proves again; one hour by default. */
@@ -181,6 +181,19 @@ export class LocalSnapshotStore {
     return inspectIncomplete(this.#names(staging), query, this.#prover.parallelism, (names) =>
       this.#prover.run('inspect', { staging, names }),
     );
+  }
+
+  /** Why publications would fail now, as a sentence, or null when they would not. Writes nothing. */
+  async writeProblem(): Promise<string | null> {
+    try {
+      await this.#fs.checkWritable(this.#layout.staging);
+      await this.#fs.checkWritable(this.#layout.snapshots);
+      await this.#space.check(0);
+      return null;
+    } catch (error) {
+      if (isAnySnapshotError(error)) return error.message;
+      return `The root cannot be written (${errnoOf(error) ?? 'unexpected error'}).`;
+    }
   }
 
   /** Bytes free for this process on the file system of the root, and its size. */

@@ -95,6 +95,10 @@ export const nodeFileSystem: FileSystem = {
     call<number>((done) => {
       fs.read(file, buffer, 0, buffer.length, position, done);
     }),
+  checkWritable: (path) =>
+    callVoid((done) => {
+      fs.access(path, fs.constants.W_OK | fs.constants.X_OK, done);
+    }),
   freeBytes: async (path) => {
     const stats = await call<fs.BigIntStatsFs>((done) => {
       fs.statfs(path, { bigint: true }, done);

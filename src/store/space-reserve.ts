@@ -5,26 +5,31 @@ import type { FileSystemWriter } from './file-system.ts';
 /** How many payload bytes pass between two looks at the file system. */
 const CHECK_EVERY_BYTES = 64 * 1024 * 1024;
 
+const AUTO_MAX_BYTES = 64n * 1024n * 1024n;
+
+/** Bytes that stay free; `auto` is one percent of the file system, at most 64 MiB; 0 switches the check off. */
+export type ReserveSize = number | 'auto';
+
 export class SpaceReserve {
   readonly #fs: FileSystemWriter;
   readonly #root: string;
-  readonly #reserve: bigint;
+  readonly #size: ReserveSize;
 
-  /** `reserveBytes` of the file system that holds `root` stay free; 0 switches the check off. */
-  constructor(fs: FileSystemWriter, root: string, reserveBytes: number) {
+  constructor(fs: FileSystemWriter, root: string, size: ReserveSize) {
     this.#fs = fs;
     this.#root = root;
-    this.#reserve = BigInt(reserveBytes);
+    this.#size = size;
   }
 
   /** Throws `insufficient_storage` unless `upcomingBytes` more fit above the reserve. */
   async check(upcomingBytes: number): Promise<void> {
-    if (this.#reserve === 0n) return;
-    const { free } = await this.#fs.freeBytes(this.#root);
-    if (free - BigInt(upcomingBytes) >= this.#reserve) return;
+    if (this.#size === 0) return;
+    const { free, total } = await this.#fs.freeBytes(this.#root);
+    const reserve = this.#size === 'auto' ? autoReserve(total) : BigInt(this.#size);
+    if (free - BigInt(upcomingBytes) >= reserve) return;
     throw new SnapshotError(
       'insufficient_storage',
-      `The disk has ${free} bytes free; ${this.#reserve} are kept in reserve and ${upcomingBytes} more are needed. Free space, then publish again.`,
+      `The disk has ${free} bytes free; ${reserve} are kept in reserve and ${upcomingBytes} more are needed. Free space, then publish again.`,
       {},
     );
   }
@@ -41,4 +46,9 @@ export class SpaceReserve {
       yield chunk;
     }
   }
+}
+
+function autoReserve(total: bigint): bigint {
+  const percent = total / 100n;
+  return percent < AUTO_MAX_BYTES ? percent : AUTO_MAX_BYTES;
 }

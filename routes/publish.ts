@@ -1,0 +1,85 @@
+/** POST /snapshots: multipart parts become one publication (CONTRACT, section 3). */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { SnapshotError } from '../src/contract/errors.ts';
+import { parseDraft, type DraftManifest } from '../src/contract/manifest.ts';
+import { parseStrictJson } from '../src/contract/strict-json.ts';
+import { boundaryOf } from '../src/http/multipart-boundary.ts';
+import { readParts, type IncomingPart } from '../src/http/multipart-parts.ts';
+import { acceptBody, watchIdle } from '../src/http/request-body.ts';
+import { manifestHeaders } from '../src/http/manifest-headers.ts';
+import { checkContentEncoding } from '../src/http/guards.ts';
+import type { ServiceContext } from '../src/http/service-context.ts';
+
+export function publishRoute(app: FastifyInstance, { config, store, transfers }: ServiceContext): void {
+  app.route({
+    method: 'POST',
+    url: '/snapshots',
+    handler: async (request, reply) => {
+      refuseByHeaders(request, config);
+      const done = transfers.beginUpload();
+      const abort = new AbortController();
+      const endWatch = watchIdle(request.raw, config.idleSeconds * 1000, abort);
+      try {
+        acceptBody(request.raw);
+        const parts = readParts(request, { signal: abort.signal });
+        try {
+          const draft = await readMetadata(parts, config.maxMetadataBytes);
+          request.outcome.snapshotId = draft.snapshot.snapshot_id;
+          const published = await store.publishDraft(draft, parts);
+          return await reply
+            .code(201)
+            .headers(manifestHeaders(config.basePath, published.manifest, published.sha256))
+            .header('location', `${config.basePath}/snapshots/${draft.snapshot.snapshot_id}`)
+            .header('content-type', 'application/json')
+            .send(Buffer.from(published.bytes));
+        } finally {
+          await parts.return();
+        }
+      } finally {
+        endWatch();
+        done();
+      }
+    },
+  });
+}
+
+/** What can be refused before a byte of the body is asked for. */
+function refuseByHeaders(request: FastifyRequest, config: ServiceContext['config']): void {
+  checkContentEncoding(request.headers);
+  boundaryOf(request.headers['content-type']);
+  const announced = Number(request.headers['content-length'] ?? 0);
+  const limit = config.maxSnapshotBytes + config.maxMetadataBytes + config.maxArrays * 16 * 1024;
+  if (announced <= limit) return;
+  throw new SnapshotError(
+    'limit_exceeded',
+    `The body is announced with ${announced} bytes; the limit snapshot_bytes of this service is ${config.maxSnapshotBytes} bytes.`,
+    { limit: 'snapshot_bytes', expected: String(config.maxSnapshotBytes), actual: String(announced) },
+  );
+}
+
+/** The first part, whole, as a checked document. */
+async function readMetadata(parts: AsyncGenerator<IncomingPart>, maxBytes: number): Promise<DraftManifest> {
+  const first = await parts.next();
+  if (first.done === true || first.value.name !== 'metadata') {
+    const found = first.done === true ? 'no part at all' : `a part named ${JSON.stringify(first.value.name.slice(0, 80))}`;
+    throw new SnapshotError(
+      'metadata_missing',
+      `The first part must be named "metadata" and hold the JSON document; found ${found}.`,
+      {},
+    );
+  }
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of first.value.chunks) {
+    length += chunk.length;
+    if (length > maxBytes) {
+      throw new SnapshotError(
+        'limit_exceeded',
+        `The metadata is longer than ${maxBytes} bytes, the limit metadata_bytes of this service.`,
+        { limit: 'metadata_bytes', expected: String(maxBytes) },
+      );
+    }
+    chunks.push(chunk);
+  }
+  return parseDraft(parseStrictJson(Buffer.concat(chunks)));
+}

@@ -1,0 +1,57 @@
+/** GET and HEAD of one snapshot's manifest and marker, after every byte of the snapshot was proven. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { markerBytes, sha256Hex } from '../src/contract/digest.ts';
+import { checkIfMatch, entityTag, isNotModified, reprDigest } from '../src/http/conditions.ts';
+import { manifestHeaders } from '../src/http/manifest-headers.ts';
+import { snapshotIdOf } from '../src/http/parameters.ts';
+import type { ServiceContext } from '../src/http/service-context.ts';
+
+interface Params {
+  Params: { id: string };
+}
+
+export function snapshotRoutes(app: FastifyInstance, { config, store }: ServiceContext): void {
+  const manifest = async (request: FastifyRequest<Params>, reply: FastifyReply): Promise<FastifyReply> => {
+    const id = snapshotIdOf(request.params.id);
+    request.outcome.snapshotId = id;
+    const proven = await store.readManifest(id);
+    const headers = manifestHeaders(config.basePath, proven.manifest, proven.manifestSha256);
+    return sendWhole(request, reply, headers, 'application/json', proven.manifestBytes);
+  };
+  app.route<Params>({ method: ['GET', 'HEAD'], url: '/snapshots/:id', handler: manifest });
+  app.route<Params>({ method: ['GET', 'HEAD'], url: '/snapshots/:id/manifest.json', handler: manifest });
+  app.route<Params>({
+    method: ['GET', 'HEAD'],
+    url: '/snapshots/:id/complete.sha256',
+    handler: async (request, reply) => {
+      const id = snapshotIdOf(request.params.id);
+      request.outcome.snapshotId = id;
+      const { manifestSha256 } = await store.readManifest(id);
+      // The stored marker was just proven to be exactly these bytes.
+      const marker = markerBytes(manifestSha256);
+      const digest = sha256Hex(marker);
+      const headers = {
+        etag: entityTag(digest),
+        'repr-digest': reprDigest(digest),
+        'cache-control': 'private, no-cache',
+      };
+      return sendWhole(request, reply, headers, 'text/plain; charset=us-ascii', marker);
+    },
+  });
+}
+
+/** Answers a small, whole representation: 200, 304 or 412; HEAD as GET without the bytes. */
+function sendWhole(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  headers: Record<string, string>,
+  mediaType: string,
+  bytes: Uint8Array,
+): FastifyReply {
+  const etag = headers['etag'] ?? '';
+  checkIfMatch(request.headers, etag);
+  void reply.headers(headers);
+  if (isNotModified(request.headers, etag)) return reply.code(304).send();
+  void reply.header('content-type', mediaType).header('content-length', bytes.length);
+  return request.method === 'HEAD' ? reply.send() : reply.send(Buffer.from(bytes));
+}

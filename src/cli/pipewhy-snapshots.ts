@@ -1,0 +1,29 @@
+#!/usr/bin/env -S MALLOC_TRIM_THRESHOLD_=268435456 MALLOC_TOP_PAD_=67108864 MALLOC_MMAP_THRESHOLD_=134217728 node
+// The settings above keep glibc from returning the network's buffers to the system and faulting them in again.
+import { CommanderError, type Command } from 'commander';
+import { ConfigError } from '../config.ts';
+import { UnusableRootError } from '../store/root.ts';
+import { buildProgram } from './program.ts';
+
+const USAGE = 2;
+
+/** Wrong flags end with 2 on every level of the command tree; commander's own status would be 1. */
+function exitWithUsage(command: Command): void {
+  command.showSuggestionAfterError(true).showHelpAfterError('(run with --help for what there is)').exitOverride();
+  for (const child of command.commands) exitWithUsage(child);
+}
+
+const program = buildProgram();
+exitWithUsage(program);
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? 0 : USAGE;
+  } else if (error instanceof ConfigError || error instanceof UnusableRootError) {
+    process.stderr.write(`pipewhy-snapshots: ${error.message}\n`);
+    process.exit(1);
+  } else {
+    throw error;
+  }
+}

@@ -1,0 +1,50 @@
+/** `pipewhy-snapshots serve`: a flag for every setting, over the environment (CONTRACT, section 4). */
+import { Command } from 'commander';
+import { environmentName, flagName, loadConfig, SETTING_NAMES, type Setting } from '../config.ts';
+import { startService } from '../main.ts';
+
+const HELP: Readonly<Record<Setting, readonly [argument: string, text: string]>> = {
+  root: ['<directory>', 'where snapshots are kept (./data)'],
+  host: ['<address>', 'address to listen on (127.0.0.1)'],
+  port: ['<number>', 'port to listen on; 0 picks one (8750)'],
+  socket: ['<path>', 'listen on a unix socket instead'],
+  contexts: ['<file>', 'the C3 declarations (the shipped example)'],
+  token: ['<secret>', 'ask for this bearer token; better given by the environment'],
+  allowedHosts: ['<names>', 'further names accepted in the Host header, separated by commas; * for any'],
+  allowAnonymous: ['', 'serve a non-loopback address without a token'],
+  readOnly: ['', 'publish nothing'],
+  basePath: ['<path>', 'path prefix behind a proxy'],
+  verify: ['<always|once>', 'prove every byte at every read, or once until a file changes (always)'],
+  verifyMaxAgeSeconds: ['<seconds>', 'age at which "once" proves again (3600)'],
+  maxMetadataBytes: ['<size>', 'largest metadata document (4MiB)'],
+  maxArrays: ['<number>', 'most arrays in one snapshot (1024)'],
+  maxArrayBytes: ['<size>', 'largest array (1TiB)'],
+  maxSnapshotBytes: ['<size>', 'largest snapshot (4TiB)'],
+  maxUploads: ['<number>', 'uploads at once (64)'],
+  idleSeconds: ['<seconds>', 'a transfer without progress ends after this (60)'],
+  graceSeconds: ['<seconds>', 'time for running transfers when stopping (30)'],
+  maxDrainBytes: ['<size>', 'how much of a refused body is read (512MiB)'],
+  reserveBytes: ['<size>', 'disk space kept free (auto: 1%, at most 64MiB)'],
+  threads: ['<number>', 'threads that hash and prove (auto: one per core, at most 8)'],
+  logLevel: ['<level>', 'trace, debug, info, warn, error, fatal or silent (info)'],
+  logFormat: ['<format>', 'auto, json or pretty (auto)'],
+};
+
+export function serveCommand(): Command {
+  const command = new Command('serve').description('start the service');
+  for (const setting of SETTING_NAMES) {
+    const [argument, text] = HELP[setting];
+    command.option(`${flagName(setting)} ${argument}`.trim(), `${text} [${environmentName(setting)}]`);
+  }
+  command.addHelpText(
+    'after',
+    `
+Examples:
+  pipewhy-snapshots serve
+  pipewhy-snapshots serve --root /srv/snapshots --port 0
+  SNAPSHOTS_TOKEN=... pipewhy-snapshots serve --host 0.0.0.0 --allowed-hosts snapshots.example`,
+  );
+  return command.action(async (flags: Partial<Record<Setting, unknown>>) => {
+    await startService(loadConfig(flags, process.env));
+  });
+}

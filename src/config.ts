@@ -1,0 +1,148 @@
+/** The service's settings: flags over environment over defaults, checked once, frozen, and passed on by hand. */
+import { z } from 'zod';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+const count = (min: number, max: number): z.ZodType<number> =>
+  z
+    .union([z.number(), z.string().regex(/^\d+$/u).transform(Number)], {
+      error: `expected a whole number from ${min} to ${max}`,
+    })
+    .pipe(z.number().int().min(min, `expected at least ${min}`).max(max, `expected at most ${max}`));
+
+const SIZE = /^(\d+)\s*(B|KiB|MiB|GiB|TiB)?$/u;
+const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: KIB, MiB: MIB, GiB: 1024 * MIB, TiB: 1024 * 1024 * MIB };
+
+const bytes = z
+  .union([z.number(), z.string()], { error: 'expected a size such as 64MiB' })
+  .transform((value, context) => {
+    const match = SIZE.exec(String(value));
+    const size = Number(match?.[1]) * (UNITS[match?.[2] ?? 'B'] ?? Number.NaN);
+    if (Number.isSafeInteger(size)) return size;
+    context.addIssue({ code: 'custom', message: 'expected a size such as 1048576, 512KiB, 64MiB or 2GiB' });
+    return z.NEVER;
+  });
+
+const flag = z.union(
+  [z.boolean(), z.enum(['true', 'false', '1', '0', '']).transform((text) => text === 'true' || text === '1')],
+  { error: 'expected true or false' },
+);
+
+const text = z.string().min(1, 'expected a value, found an empty one');
+
+const names = z
+  .union([z.array(text), z.string().transform((value) => value.split(',').map((name) => name.trim()))])
+  .transform((list) => list.filter((name) => name !== '').map((name) => name.toLowerCase()));
+
+const basePath = z
+  .string()
+  .regex(/^(\/[A-Za-z0-9._~-]+)*\/?$/u, 'expected a path such as /snapshots-service, or nothing')
+  .transform((path) => path.replace(/\/$/u, ''));
+
+const SETTINGS = z.strictObject({
+  root: text.default('./data'),
+  host: text.default('127.0.0.1'),
+  port: count(0, 65_535).default(8750),
+  /** Listen on this unix socket instead of a port. */
+  socket: text.optional(),
+  /** Absolute or relative path of the C3 declarations; the shipped example, with a warning, when absent. */
+  contexts: text.optional(),
+  token: text.optional(),
+  /** Hosts accepted in the Host header beside the loopback names and the listening address. */
+  allowedHosts: names.default([]),
+  /** Serve a non-loopback address although no token is set. */
+  allowAnonymous: flag.default(false),
+  readOnly: flag.default(false),
+  basePath: basePath.default(''),
+  verify: z.enum(['always', 'once'], { error: 'expected always or once' }).default('always'),
+  verifyMaxAgeSeconds: count(1, 31_536_000).default(3600),
+  maxMetadataBytes: bytes.default(4 * MIB),
+  maxArrays: count(1, 100_000).default(1024),
+  maxArrayBytes: bytes.default(1024 * 1024 * MIB),
+  maxSnapshotBytes: bytes.default(4 * 1024 * 1024 * MIB),
+  maxUploads: count(1, 10_000).default(64),
+  /** A transfer that makes no progress for this long is ended. */
+  idleSeconds: count(1, 86_400).default(60),
+  /** How long running transfers may go on after SIGTERM or SIGINT. */
+  graceSeconds: count(0, 86_400).default(30),
+  /** How much of a refused body is read so that its sender can hear the refusal. */
+  maxDrainBytes: bytes.default(512 * MIB),
+  /** Bytes of the disk that stay free; `auto` is 1% of it, at most 64 MiB. */
+  reserveBytes: z.union([z.literal('auto'), bytes], { error: 'expected a size such as 64MiB, or auto' }).default('auto'),
+  /** Threads that hash and prove; 0 works without them, in the service's own thread. */
+  threads: z.union([z.literal('auto'), count(0, 64)], { error: 'expected a number of threads, or auto' }).default('auto'),
+  logLevel: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+      error: 'expected trace, debug, info, warn, error, fatal or silent',
+    })
+    .default('info'),
+  logFormat: z.enum(['auto', 'json', 'pretty'], { error: 'expected auto, json or pretty' }).default('auto'),
+});
+
+export type Config = Readonly<z.output<typeof SETTINGS>>;
+export type Setting = keyof Config;
+/** Values by setting, as strings from a command line or already typed. */
+export type SettingInputs = Partial<Readonly<Record<Setting, unknown>>>;
+
+/** `SNAPSHOTS_MAX_ARRAYS` for `maxArrays`, and so on for every setting. */
+export function environmentName(setting: Setting): string {
+  return `SNAPSHOTS_${setting.replace(/[A-Z]/gu, (letter) => `_${letter}`).toUpperCase()}`;
+}
+
+/** `--max-arrays` for `maxArrays`. */
+export function flagName(setting: Setting): string {
+  return `--${setting.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+export const SETTING_NAMES = Object.keys(SETTINGS.shape) as readonly Setting[];
+
+/** A setting that cannot be used; the message names it the way it was given. */
+export class ConfigError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ConfigError';
+  }
+}
+
+/** Settings from flags, then environment, then defaults. Throws `ConfigError` naming every unusable one. */
+export function loadConfig(flags: SettingInputs, environment: Readonly<Record<string, string | undefined>>): Config {
+  const given: Record<string, unknown> = {};
+  const origins = new Map<string, string>();
+  for (const setting of SETTING_NAMES) {
+    const variable = environmentName(setting);
+    if (flags[setting] !== undefined) {
+      given[setting] = flags[setting];
+      origins.set(setting, flagName(setting));
+    } else if (environment[variable] !== undefined && environment[variable] !== '') {
+      given[setting] = environment[variable];
+      origins.set(setting, variable);
+    }
+  }
+  const parsed = SETTINGS.safeParse(given);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map((issue) => {
+      const setting = String(issue.path[0]);
+      return `${origins.get(setting) ?? setting}: ${issue.message}, found ${JSON.stringify(given[setting])}`;
+    });
+    throw new ConfigError(problems.join('; '));
+  }
+  const config = parsed.data;
+  refuseOpenDoors(config);
+  return Object.freeze(config);
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/iu;
+
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host);
+}
+
+function refuseOpenDoors(config: Config): void {
+  if (config.socket !== undefined || isLoopback(config.host)) return;
+  if (config.token !== undefined || config.allowAnonymous) return;
+  throw new ConfigError(
+    `${flagName('host')} ${config.host} can be reached from other machines: set ${environmentName('token')} to a secret, ` +
+      `or ${flagName('allowAnonymous')} if something in front of the service keeps strangers out`,
+  );
+}

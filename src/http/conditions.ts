@@ -1,0 +1,64 @@
+/** Conditional requests (RFC 9110, section 13) and the one range a download may ask for (section 14). */
+import parseRange from 'range-parser';
+import type { IncomingHttpHeaders } from 'node:http';
+import { SnapshotError } from '../contract/errors.ts';
+
+/** A strong entity tag for bytes of this SHA-256. */
+export function entityTag(sha256: string, variant = ''): string {
+  return `"${sha256}${variant}"`;
+}
+
+/** `sha-256=:…:` of RFC 9530 from 64 hex digits. */
+export function reprDigest(sha256: string): string {
+  return `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`;
+}
+
+function tagsOf(header: string): string[] {
+  return header.match(/(?:W\/)?"[^"]*"|\*/gu) ?? [];
+}
+
+/** If-None-Match compares weakly: a 304 says the client's copy will do. */
+export function isNotModified(headers: IncomingHttpHeaders, etag: string): boolean {
+  const header = headers['if-none-match'];
+  if (header === undefined) return false;
+  return tagsOf(header).some((tag) => tag === '*' || tag.replace(/^W\//u, '') === etag);
+}
+
+/** If-Match compares strongly. Throws `precondition_failed`. */
+export function checkIfMatch(headers: IncomingHttpHeaders, etag: string): void {
+  const header = headers['if-match'];
+  if (header === undefined || tagsOf(header).some((tag) => tag === '*' || tag === etag)) return;
+  throw new SnapshotError(
+    'precondition_failed',
+    'If-Match names another state than the stored one; published snapshots never change, so it was never this one.',
+    { expected: etag, actual: header.slice(0, 200) },
+  );
+}
+
+export interface ByteRange {
+  readonly start: number;
+  /** One after the last byte. */
+  readonly end: number;
+}
+
+/**
+ * The range to serve, or null for everything: no Range, several ranges, another unit, bad syntax, or an If-Range that
+ * names another state. Throws `range_not_satisfiable`.
+ */
+export function requestedRange(headers: IncomingHttpHeaders, etag: string, byteLength: number): ByteRange | null {
+  const { range } = headers;
+  if (range === undefined) return null;
+  const condition = headers['if-range'];
+  if (condition !== undefined && condition !== etag) return null;
+  const parsed = parseRange(byteLength, range);
+  if (parsed === -1) {
+    throw new SnapshotError(
+      'range_not_satisfiable',
+      `The range lies outside the ${byteLength} bytes there are.`,
+      { byte_length: String(byteLength) },
+    );
+  }
+  if (parsed === -2 || parsed.type !== 'bytes' || parsed.length !== 1) return null;
+  const [only] = parsed;
+  return only === undefined ? null : { start: only.start, end: only.end + 1 };
+}

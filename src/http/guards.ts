@@ -1,0 +1,93 @@
+/** Who may come in: checked for every request before its route or its body is looked at. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { SnapshotError } from '../contract/errors.ts';
+
+const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
+
+/** Host names, lower case and without port, that requests may name; null accepts any. */
+export type AllowedHosts = ReadonlySet<string> | null;
+
+/**
+ * The names for one listening address. A wildcard address is reached by names only its operator knows, so there the
+ * configured ones are added to loopback; `*` switches the check off.
+ */
+export function allowedHosts(listeningHost: string, configured: readonly string[]): AllowedHosts {
+  if (configured.includes('*')) return null;
+  const own = listeningHost.includes(':') ? `[${listeningHost.replace(/^\[|\]$/gu, '')}]` : listeningHost;
+  return new Set([...LOOPBACK_NAMES, own, ...configured].map((name) => name.toLowerCase()));
+}
+
+/** Against DNS rebinding: a page of another site can make a browser come here, but not under one of our names. */
+export function checkHost(host: string | undefined, allowed: AllowedHosts): void {
+  if (allowed === null) return;
+  const name = hostName(host);
+  if (name !== null && allowed.has(name)) return;
+  throw new SnapshotError(
+    'forbidden_host',
+    'The Host header names none of the hosts this service answers to; call it by one of its own names, or add the name to ' +
+      'SNAPSHOTS_ALLOWED_HOSTS.',
+    {},
+  );
+}
+
+function hostName(host: string | undefined): string | null {
+  const match = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/iu.exec(host ?? '');
+  return match?.[1]?.toLowerCase() ?? null;
+}
+
+/** Refuses what a browser says comes from another site; a person following a link to a page may still read it. */
+export function checkOrigin(method: string, headers: IncomingHttpHeaders): void {
+  const { origin } = headers;
+  if (origin !== undefined && !isOwnOrigin(origin, headers.host)) throw crossSite();
+  const site = headers['sec-fetch-site'];
+  if (site === undefined || site === 'same-origin' || site === 'none') return;
+  const opensPage =
+    (method === 'GET' || method === 'HEAD') &&
+    headers['sec-fetch-mode'] === 'navigate' &&
+    headers['sec-fetch-dest'] === 'document';
+  if (!opensPage) throw crossSite();
+}
+
+function isOwnOrigin(origin: string, host: string | undefined): boolean {
+  const match = /^https?:\/\/([^/]+)$/iu.exec(origin);
+  return host !== undefined && match?.[1]?.toLowerCase() === host.toLowerCase();
+}
+
+function crossSite(): SnapshotError<'forbidden_origin'> {
+  return new SnapshotError(
+    'forbidden_origin',
+    'The request comes from a page of another site (Origin or Sec-Fetch-Site); this service answers its own pages and programs only.',
+    {},
+  );
+}
+
+/** Compares in constant time, whatever the lengths. */
+export function tokenCheck(token: string): (authorization: string | undefined) => void {
+  const expected = digest(token);
+  return (authorization) => {
+    const match = /^Bearer +(\S+) *$/iu.exec(authorization ?? '');
+    if (match?.[1] !== undefined && timingSafeEqual(digest(match[1]), expected)) return;
+    throw new SnapshotError(
+      'unauthorized',
+      match === null
+        ? 'This service needs a token: send it as "Authorization: Bearer <token>".'
+        : 'The token is not the one this service was started with.',
+      {},
+    );
+  };
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** No coding is undone here: what is stored is what was sent. */
+export function checkContentEncoding(headers: IncomingHttpHeaders): void {
+  if (headers['content-encoding'] === undefined) return;
+  throw new SnapshotError(
+    'unsupported_media_type',
+    'A Content-Encoding is not supported for requests; send the body as it is.',
+    { expected: 'no Content-Encoding' },
+  );
+}

@@ -1,0 +1,30 @@
+/** Headers that go with a manifest: identity, digest and links (RFC 9110, 9530, 8288). */
+import type { Manifest } from '../contract/manifest.ts';
+import { entityTag, reprDigest } from './conditions.ts';
+
+/** Beyond this many arrays the manifest alone names them: header sections must stay small enough for every client. */
+const MAX_ITEM_LINKS = 64;
+
+export function manifestHeaders(basePath: string, manifest: Manifest, sha256: string): Record<string, string> {
+  const headers: Record<string, string> = {
+    etag: entityTag(sha256),
+    'repr-digest': reprDigest(sha256),
+    // Clients may keep what they got, but must ask again: every answer is proven anew.
+    'cache-control': 'private, no-cache',
+  };
+  const link = manifestLinks(basePath, manifest);
+  if (link !== '') headers['link'] = link;
+  return headers;
+}
+
+function manifestLinks(basePath: string, { snapshot, arrays }: Manifest): string {
+  const links: string[] = [];
+  if (snapshot.parent_id !== null) {
+    links.push(`<${basePath}/snapshots/${snapshot.parent_id}>; rel="predecessor-version"`);
+  }
+  const files = Object.values(arrays).map((entry) => entry.file);
+  if (files.length <= MAX_ITEM_LINKS) {
+    for (const file of files) links.push(`<${basePath}/snapshots/${snapshot.snapshot_id}/${file}>; rel="item"`);
+  }
+  return links.join(', ');
+}

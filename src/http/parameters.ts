@@ -1,0 +1,56 @@
+/** Path and query parameters, checked; a path is refused, never cleaned. */
+import { z } from 'zod';
+import { SnapshotError, type Violation } from '../contract/errors.ts';
+import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
+
+export const MAX_PAGE = 10_000;
+
+export function snapshotIdOf(text: string): SnapshotId {
+  const shown = JSON.stringify(text.slice(0, 80));
+  if (isSnapshotId(text)) return text;
+  throw new SnapshotError(
+    'invalid_snapshot_id',
+    `${shown} is not a snapshot id: 32 lowercase hex digits are expected.`,
+    { expected: '[0-9a-f]{32}' },
+  );
+}
+
+const id = z.string().refine(isSnapshotId, 'expected a snapshot id: 32 lowercase hex digits');
+const limit = z
+  .string()
+  .regex(/^[1-9]\d{0,4}$/u)
+  .transform(Number)
+  .pipe(z.number().max(MAX_PAGE))
+  .catch((context) => {
+    context.issues.push({ code: 'custom', message: `expected a whole number from 1 to ${MAX_PAGE}`, input: context.value });
+    return 0;
+  });
+
+export const listingQuery = z.strictObject({
+  limit: limit.optional(),
+  after: id.optional(),
+  source_namespace: z.string().min(1, 'expected a namespace').optional(),
+  parent_id: id.optional(),
+});
+
+export const incompleteQuery = z.strictObject({
+  limit: limit.optional(),
+  after: z.string().min(1).max(255).optional(),
+});
+
+/** Throws `invalid_request` with every violation at once; a repeated or unknown parameter is one. */
+export function checkedQuery<T extends z.ZodType>(schema: T, query: unknown): z.output<T> {
+  const parsed = schema.safeParse(query);
+  if (parsed.success) return parsed.data;
+  const errors: Violation[] = parsed.error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({ path: key, message: 'is no parameter of this resource' }))
+      : [{ path: issue.path.join('.'), message: issue.message }],
+  );
+  const first = errors[0];
+  throw new SnapshotError(
+    'invalid_request',
+    `The query is invalid. ${first === undefined ? '' : `${first.path}: ${first.message}`}`,
+    { errors },
+  );
+}

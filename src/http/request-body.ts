@@ -1,0 +1,96 @@
+/** What happens to a request's body around its handler: 100-continue, idle time, and draining what was refused. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { SnapshotError } from '../contract/errors.ts';
+
+const awaitsContinue = new WeakMap<IncomingMessage, ServerResponse>();
+
+/** Node would answer "100 Continue" before any check; here the handler does, once nothing stands against the body. */
+export function holdContinue(server: Server): void {
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    awaitsContinue.set(request, response);
+    server.emit('request', request, response);
+  });
+}
+
+/** Tells a client that waits with `Expect: 100-continue` to send its body. */
+export function acceptBody(request: IncomingMessage): void {
+  awaitsContinue.get(request)?.writeContinue();
+  awaitsContinue.delete(request);
+}
+
+/**
+ * Aborts with `upload_stalled` when a client that could send has sent nothing for `idleMs`. Time in which we have asked it
+ * to wait does not count. Call the returned function to end the watch.
+ */
+export function watchIdle(request: IncomingMessage, idleMs: number, abort: AbortController): () => void {
+  let seen = request.socket.bytesRead;
+  const timer = setInterval(() => {
+    if (request.complete || request.isPaused() || request.socket.bytesRead !== seen) {
+      seen = request.socket.bytesRead;
+      return;
+    }
+    clearInterval(timer);
+    const seconds = idleMs / 1000;
+    abort.abort(
+      new SnapshotError(
+        'upload_stalled',
+        `No bytes arrived for ${seconds} seconds; nothing was published. Send the whole snapshot again.`,
+        { idle_seconds: seconds },
+      ),
+    );
+  }, idleMs);
+  return () => {
+    clearInterval(timer);
+  };
+}
+
+export interface DrainBounds {
+  readonly bytes: number;
+  readonly ms: number;
+  /** Ends the reading when a client sends nothing for this long. */
+  readonly idleMs: number;
+}
+
+/** True when bytes of the body may still come that nobody will read. */
+export function hasUnreadBody(request: IncomingMessage): boolean {
+  if (request.complete || request.destroyed) return false;
+  return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
+}
+
+/** True when a refusal now spares the client from sending its body at all. */
+export function isWaitingForContinue(request: IncomingMessage): boolean {
+  return awaitsContinue.has(request);
+}
+
+/**
+ * Reads and forgets the rest of a refused body, so that a client which only listens after it has sent everything hears
+ * the answer instead of a reset. Resolves true when the body ended within the bounds.
+ */
+export function drain(request: IncomingMessage, bounds: DrainBounds): Promise<boolean> {
+  if (!hasUnreadBody(request)) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    let left = bounds.bytes;
+    let idle = setTimeout(finish, bounds.idleMs, false);
+    const limit = setTimeout(finish, bounds.ms, false);
+    const onData = (chunk: Buffer): void => {
+      left -= chunk.length;
+      clearTimeout(idle);
+      if (left < 0) finish(false);
+      else idle = setTimeout(finish, bounds.idleMs, false);
+    };
+    const onEnd = (): void => {
+      finish(true);
+    };
+    const onClose = (): void => {
+      finish(request.complete);
+    };
+    function finish(whole: boolean): void {
+      clearTimeout(idle);
+      clearTimeout(limit);
+      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
+      resolve(whole);
+    }
+    request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+    request.resume();
+  });
+}

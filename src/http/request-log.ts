@@ -1,0 +1,56 @@
+/** One line per request, written when it is over, however it ends: who, what, how many bytes, how long, why. */
+import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Facts that handlers add to the request's line. */
+    outcome: { snapshotId?: string; code?: string; attempt?: string };
+  }
+}
+
+/** Bytes of a kept-alive connection that its earlier requests have been charged with. */
+const counted = new WeakMap<Socket, { readonly read: number; readonly written: number }>();
+
+export function registerRequestLog(app: FastifyInstance): void {
+  app.decorateRequest('outcome');
+  app.addHook('onRequest', (request, reply, done) => {
+    request.outcome = {};
+    const started = process.hrtime.bigint();
+    const { socket } = request.raw;
+    const before = counted.get(socket) ?? { read: 0, written: 0 };
+    reply.raw.once('close', () => {
+      const finished = reply.raw.writableFinished;
+      const status = reply.raw.headersSent ? reply.raw.statusCode : null;
+      request.log[levelOf(request, status, finished)](
+        {
+          method: request.method,
+          path: request.raw.url,
+          status,
+          ...request.outcome,
+          bytes_in: socket.bytesRead - before.read,
+          bytes_out: socket.bytesWritten - before.written,
+          duration_ms: Number((process.hrtime.bigint() - started) / 1000n) / 1000,
+          remote: socket.remoteAddress ?? 'socket',
+          user_agent: request.headers['user-agent'],
+          ended: finished ? 'answered' : 'broken off',
+        },
+        'request',
+      );
+      counted.set(socket, { read: socket.bytesRead, written: socket.bytesWritten });
+    });
+    done();
+  });
+}
+
+const QUIET_PATHS = new Set(['/healthz', '/readyz', '/metrics']);
+
+function levelOf(
+  request: FastifyRequest,
+  status: number | null,
+  finished: boolean,
+): 'debug' | 'info' | 'warn' | 'error' {
+  if (status !== null && status >= 500) return 'error';
+  if (!finished) return 'warn';
+  return QUIET_PATHS.has(request.routeOptions.url ?? '') ? 'debug' : 'info';
+}

@@ -1,0 +1,130 @@
+/** The process: settings in, one listening service out, and an orderly end (CONTRACT, section 4). */
+import fs from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import closeWithGrace from 'close-with-grace';
+import { pino, type Logger } from 'pino';
+import { buildApp, type App } from './app.ts';
+import { ConfigError, environmentName, flagName, isLoopback, type Config } from './config.ts';
+import { parseDeclarations, type Declarations } from './contract/contexts.ts';
+import { isAnySnapshotError } from './contract/errors.ts';
+import { LocalSnapshotStore } from './store/local-snapshot-store.ts';
+import { workerProver } from './store/worker-prover.ts';
+
+/** Shipped with the package; two levels up from `dist/src`, one from `src`. */
+const EXAMPLE_CONTEXTS = ['../../examples/contexts.json', '../examples/contexts.json'];
+
+/** Starts the service and returns once it listens. Throws `ConfigError` or `UnusableRootError` with one clear line. */
+export async function startService(config: Config): Promise<void> {
+  const logger = makeLogger(config);
+  const declarations = loadDeclarations(config, logger);
+  const store = new LocalSnapshotStore(config.root, {
+    declarations,
+    ...(config.threads === 0
+      ? {}
+      : { prover: workerProver(declarations, config.threads === 'auto' ? undefined : config.threads) }),
+    limits: { arrays: config.maxArrays, arrayBytes: config.maxArrayBytes, snapshotBytes: config.maxSnapshotBytes },
+    reserveBytes: config.reserveBytes,
+    verify: config.verify,
+    verifyMaxAgeMs: config.verifyMaxAgeSeconds * 1000,
+    ...mountTable(),
+  });
+  await store.prepare();
+  const app = await buildApp(config, store, logger);
+  warnOpenDoors(config, logger);
+  const url = await listen(app, config);
+  stopWithGrace(app, store, config, logger);
+  process.stdout.write(`pipewhy-snapshots is serving ${config.root} at ${url}\n`);
+}
+
+function makeLogger(config: Config): Logger {
+  const pretty = config.logFormat === 'pretty' || (config.logFormat === 'auto' && process.stderr.isTTY);
+  // Standard output carries the one line that says where the service listens; the log goes to standard error.
+  const options = { level: config.logLevel, redact: ['req.headers.authorization'] };
+  if (!pretty) return pino(options, pino.destination({ dest: 2, sync: false }));
+  return pino({
+    ...options,
+    transport: { target: 'pino-pretty', options: { destination: 2, ignore: 'pid,hostname', singleLine: true } },
+  });
+}
+
+function loadDeclarations(config: Config, logger: Logger): Declarations {
+  if (config.contexts !== undefined) return readDeclarations(config.contexts);
+  for (const candidate of EXAMPLE_CONTEXTS) {
+    const path = fileURLToPath(new URL(candidate, import.meta.url));
+    if (!fs.existsSync(path)) continue;
+    logger.warn(
+      `no declarations are configured (${environmentName('contexts')}): the shipped example is in force, which declares ` +
+        'only the context "example-context"',
+    );
+    return readDeclarations(path);
+  }
+  throw new ConfigError(`no declarations: name a file with ${flagName('contexts')} or ${environmentName('contexts')}`);
+}
+
+function readDeclarations(path: string): Declarations {
+  try {
+    return parseDeclarations(fs.readFileSync(path));
+  } catch (error) {
+    const why = isAnySnapshotError(error) ? error.message : ((error as NodeJS.ErrnoException).code ?? String(error));
+    throw new ConfigError(`the declarations in ${path} cannot be used: ${why}`);
+  }
+}
+
+function mountTable(): { mountTable: string } | undefined {
+  try {
+    return { mountTable: fs.readFileSync('/proc/self/mountinfo', 'utf8') };
+  } catch {
+    return undefined;
+  }
+}
+
+function warnOpenDoors(config: Config, logger: Logger): void {
+  if (config.socket !== undefined || isLoopback(config.host) || config.token !== undefined) return;
+  logger.warn(`${config.host} can be reached from other machines and no token is set: anyone there can read and publish`);
+}
+
+async function listen({ server }: App, config: Config): Promise<string> {
+  try {
+    if (config.socket !== undefined) {
+      await server.listen({ path: config.socket });
+      return `unix:${config.socket}`;
+    }
+    return await server.listen({ host: config.host, port: config.port, listenTextResolver: (address) => `listening at ${address}` });
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? String(error);
+    const where = config.socket ?? `${config.host}:${config.port}`;
+    const hint = code === 'EADDRINUSE' ? ': something else listens there; choose another with --port, or 0 for any' : '';
+    throw new ConfigError(`cannot listen on ${where} (${code})${hint}`);
+  }
+}
+
+/** First signal: nothing new, running transfers may end within the grace. Second signal or end of grace: stop at once. */
+function stopWithGrace({ server, transfers }: App, store: LocalSnapshotStore, config: Config, logger: Logger): void {
+  closeWithGrace(
+    {
+      delay: false,
+      logger: false,
+      onSecondSignal: (signal: string) => {
+        logger.warn({ uploads: transfers.uploads, downloads: transfers.downloads }, `second ${signal}: stopping at once`);
+        process.exit(1);
+      },
+    },
+    async ({ err, signal }) => {
+      transfers.stop();
+      if (err !== undefined) logger.fatal({ err }, 'unexpected error: stopping');
+      else logger.info({ uploads: transfers.uploads, downloads: transfers.downloads }, `${signal ?? 'end'}: stopping`);
+      const cut = setTimeout(() => {
+        logger.warn(
+          { uploads: transfers.uploads, downloads: transfers.downloads },
+          'the grace is over: running transfers are cut, their attempts stay as evidence',
+        );
+        process.exitCode = 1;
+        server.server.closeAllConnections();
+      }, config.graceSeconds * 1000);
+      await server.close();
+      clearTimeout(cut);
+      await store.close();
+      if (process.exitCode === 1) process.exit(1);
+    },
+  );
+}
