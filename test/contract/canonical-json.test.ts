@@ -34,6 +34,7 @@ describe('canonical JSON has the bytes that json.dumps of Python has', () => {
     ['ä€😀\u2028\ufeff\uffff', '"ä€😀\u2028\ufeff\uffff"'],
     // U+FF61 sorts before U+1F600, though its UTF-16 unit is the larger one.
     [{ '😀': 1, '\uff61': 2, '\ud7ff': 3, a: 4 }, '{"a":4,"\ud7ff":3,"\uff61":2,"😀":1}'],
+    ['say "x"', String.raw`"say \"x\""`],
     [-0, '0'],
     [Number.MIN_SAFE_INTEGER, '-9007199254740991'],
     [[], '[]'],

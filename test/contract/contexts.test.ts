@@ -97,7 +97,9 @@ describe('reading needs a declared algorithm and the whole identity of a declare
   });
 
   test('an algorithm that is not declared is unsupported, whatever the context', () => {
-    const value = { ...fingerprint, context_id: 'historical', algorithm_id: 'old/0' };
-    expect(refusal(() => check(value)).paths).toEqual(['snapshot.fingerprint.algorithm_id']);
+    for (const other of [{ algorithm_id: 'old/0' }, { algorithm_name: 'old' }]) {
+      const value = { ...fingerprint, context_id: 'historical', ...other };
+      expect(refusal(() => check(value)).paths).toEqual(['snapshot.fingerprint.algorithm_id']);
+    }
   });
 });

@@ -136,6 +136,22 @@ describe('a draft', () => {
     expect(paths).toEqual(['arrays.ids.byte_length']);
   });
 
+  test('times and counts are ordered by value, not as text', () => {
+    const times = changed(
+      changed(validManifest(), 'snapshot.started_at_ns', '9'),
+      'snapshot.finished_at_ns',
+      '10',
+    );
+    expect(draft(times).snapshot.finished_at_ns).toBe('10');
+    const coverage = {
+      status: 'PARTIAL',
+      expected_records: '10',
+      returned_records: '9',
+      failure_reasons: ['why'],
+    };
+    expect(draft(changed(times, 'snapshot.coverage', coverage)).snapshot.coverage).toEqual(coverage);
+  });
+
   test('an entry of a list is named by its index', () => {
     const partial = changed(validManifest(), 'snapshot.coverage.status', 'PARTIAL');
     const { paths } = refusal(() =>
@@ -195,6 +211,11 @@ describe('a draft', () => {
       expect(value.startsWith(JSON.parse(found.replace('…', '')))).toBe(true);
     },
   );
+});
+
+test('a name in a path is cut between characters', () => {
+  const { paths } = refusal(() => draft({ ...validManifest(), ['😀'.repeat(100)]: 1 }));
+  expect(paths).toEqual([`${'😀'.repeat(39)}…`]);
 });
 
 describe('metadata as plain values', () => {

@@ -154,8 +154,10 @@ describe('reading a manifest', () => {
       refusal(() => parseManifest(canonical(changed(other, 'arrays.ids.sha256', 'x')))).paths,
     ).toHaveLength(2);
     const spaced = JSON.stringify(other, null, 1);
+    const surrogate = TEXT.replace('"uint64"', String.raw`"\ud800"`);
     for (const error of [
       refusal(() => read(spaced)).error,
+      refusal(() => read(surrogate)).error,
       refusal(() => parseManifest(canonical(changed(other, 'arrays.ids.sha256', 'x')))).error,
     ]) {
       expect(error).toBeInstanceOf(StorageIntegrityError);
