@@ -1,10 +1,18 @@
-/** GET and HEAD of one array's exact bytes, proven before the first of them leaves (CONTRACT, section 3). */
-import type { FastifyInstance, FastifyReply } from 'fastify';
+/** GET and HEAD of one array, as raw bytes or as a `.npy` file, proven before the first byte leaves. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SnapshotError } from '../src/contract/errors.ts';
-import { arrayKeyOfFileName } from '../src/contract/ids.ts';
-import { checkIfMatch, entityTag, isNotModified, reprDigest, requestedRange } from '../src/http/conditions.ts';
+import { arrayKeyOfFileName, isArrayKey, type ArrayKey } from '../src/contract/ids.ts';
+import {
+  checkIfMatch,
+  entityTag,
+  isNotModified,
+  reprDigest,
+  requestedRange,
+  type ByteRange,
+} from '../src/http/conditions.ts';
+import { NPY_MEDIA_TYPE, npyHeader } from '../src/http/npy.ts';
 import { snapshotIdOf } from '../src/http/parameters.ts';
-import { sendBlocks } from '../src/http/send-payload.ts';
+import { sendHijacked } from '../src/http/send-payload.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
 import type { StoredPayload } from '../src/store/stored-payload.ts';
 
@@ -12,38 +20,24 @@ interface Params {
   Params: { id: string; file: string };
 }
 
-export function arrayRoute(app: FastifyInstance, context: ServiceContext): void {
-  const { store, transfers, config } = context;
+export function arrayRoute(app: FastifyInstance, { store, transfers, config }: ServiceContext): void {
   app.route<Params>({
     method: ['GET', 'HEAD'],
     url: '/snapshots/:id/:file',
     handler: async (request, reply) => {
       const id = snapshotIdOf(request.params.id);
-      const key = arrayKeyOfFileName(request.params.file);
-      if (key === null) throw noSuchFile(request.params.file);
+      const { key, form } = requestedFile(request.params.file);
       request.outcome.snapshotId = id;
       const payload = await store.openArray(id, key, { deliver: request.method === 'GET' });
       const done = transfers.beginDownload();
       try {
-        const etag = entityTag(payload.entry.sha256);
-        checkIfMatch(request.headers, etag);
-        describe(reply, payload, etag);
-        if (isNotModified(request.headers, etag)) return await reply.code(304).send();
-        void reply.header('content-type', 'application/octet-stream');
-        const range = request.method === 'GET' ? requestedRange(request.headers, etag, payload.byteLength) : null;
-        const { start, end } = range ?? { start: 0, end: payload.byteLength };
-        if (range !== null) {
-          void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${payload.byteLength}`);
-        }
-        void reply.header('content-length', end - start);
-        if (request.method === 'HEAD') return await reply.send();
-        if (payload.bytes !== null) return await reply.send(Buffer.from(payload.bytes.subarray(start, end)));
-        reply.hijack();
-        reply.raw.writeHead(reply.statusCode, reply.getHeaders() as Record<string, string>);
-        await sendBlocks(reply.raw, payload.blocks(start, end), config.idleSeconds * 1000).catch((error: unknown) => {
-          request.log.warn({ err: error }, 'a download was broken off');
-        });
-        return reply;
+        return await answer(
+          request,
+          reply,
+          payload,
+          representationOf(payload, form),
+          config.idleSeconds * 1000,
+        );
       } finally {
         done();
         await payload.close();
@@ -52,23 +46,85 @@ export function arrayRoute(app: FastifyInstance, context: ServiceContext): void 
   });
 }
 
-function describe(reply: FastifyReply, { entry }: StoredPayload, etag: string): void {
+type Form = 'bin' | 'npy';
+
+const NPY_NAME = /^array-(?<key>.+)\.npy$/u;
+
+function requestedFile(file: string): { key: ArrayKey; form: Form } {
+  const key = arrayKeyOfFileName(file);
+  if (key !== null) return { key, form: 'bin' };
+  const npyKey = NPY_NAME.exec(file)?.groups?.['key'];
+  if (isArrayKey(npyKey)) return { key: npyKey, form: 'npy' };
+  throw new SnapshotError(
+    'not_found',
+    'A snapshot has manifest.json, complete.sha256, package.tar, array-<key>.bin and array-<key>.npy; there is no ' +
+      `${JSON.stringify(file.slice(0, 80))}.`,
+    {},
+  );
+}
+
+/** The stored bytes, behind a header where the form has one. */
+interface Representation {
+  readonly prefix: Buffer;
+  readonly byteLength: number;
+  readonly etag: string;
+  readonly mediaType: string;
+  readonly fileName: string;
+}
+
+function representationOf({ entry, byteLength, key }: StoredPayload, form: Form): Representation {
+  const prefix = form === 'npy' ? npyHeader(entry.dtype, entry.count) : Buffer.alloc(0);
+  return {
+    prefix,
+    byteLength: prefix.length + byteLength,
+    etag: entityTag(entry.sha256, form === 'npy' ? '.npy' : ''),
+    mediaType: form === 'npy' ? NPY_MEDIA_TYPE : 'application/octet-stream',
+    fileName: `array-${key}.${form}`,
+  };
+}
+
+async function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: StoredPayload,
+  representation: Representation,
+  idleMs: number,
+): Promise<FastifyReply> {
+  const { etag, byteLength } = representation;
+  checkIfMatch(request.headers, etag);
+  describe(reply, payload, representation);
+  if (isNotModified(request.headers, etag)) return reply.code(304).send();
+  void reply.header('content-type', representation.mediaType);
+  const range = request.method === 'GET' ? requestedRange(request.headers, etag, byteLength) : null;
+  const { start, end } = range ?? { start: 0, end: byteLength };
+  if (range !== null) void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${byteLength}`);
+  void reply.header('content-length', end - start);
+  if (request.method === 'HEAD') return reply.send();
+  if (payload.bytes !== null) {
+    return reply.send(Buffer.concat([representation.prefix, payload.bytes]).subarray(start, end));
+  }
+  return sendHijacked(request, reply, blocksOf(payload, representation, { start, end }), idleMs);
+}
+
+async function* blocksOf(
+  payload: StoredPayload,
+  { prefix }: Representation,
+  { start, end }: ByteRange,
+): AsyncGenerator<Uint8Array, void, void> {
+  if (start < prefix.length) yield prefix.subarray(start, Math.min(end, prefix.length));
+  if (end > prefix.length) yield* payload.blocks(Math.max(0, start - prefix.length), end - prefix.length);
+}
+
+function describe(reply: FastifyReply, { entry }: StoredPayload, representation: Representation): void {
   void reply.headers({
-    etag,
-    'repr-digest': reprDigest(entry.sha256),
+    etag: representation.etag,
     'array-dtype': entry.dtype,
     'array-count': entry.count,
     'array-endianness': entry.endianness,
     'accept-ranges': 'bytes',
-    'content-disposition': `attachment; filename="${entry.file}"`,
+    'content-disposition': `attachment; filename="${representation.fileName}"`,
     'cache-control': 'private, no-cache',
+    // Of these very bytes (RFC 9530): a .npy file has others than the stored payload.
+    ...(representation.prefix.length === 0 ? { 'repr-digest': reprDigest(entry.sha256) } : {}),
   });
-}
-
-function noSuchFile(file: string): SnapshotError<'not_found'> {
-  return new SnapshotError(
-    'not_found',
-    `A snapshot has manifest.json, complete.sha256 and array-<key>.bin; there is no ${JSON.stringify(file.slice(0, 80))}.`,
-    {},
-  );
 }

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { nextLink } from '../src/http/paging.ts';
 import { checkedQuery, incompleteQuery } from '../src/http/parameters.ts';
+import { sendJson } from '../src/http/send-json.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
 
 export function incompleteRoute(app: FastifyInstance, { config, store }: ServiceContext): void {
@@ -16,10 +17,7 @@ export function incompleteRoute(app: FastifyInstance, { config, store }: Service
       });
       const link = nextLink(`${config.basePath}/incomplete`, query, listing.next);
       if (link !== null) void reply.header('link', link);
-      return reply
-        .header('cache-control', 'no-store')
-        .header('content-type', 'application/json')
-        .send(JSON.stringify(listing));
+      return sendJson(reply.header('cache-control', 'no-store'), listing);
     },
   });
 }

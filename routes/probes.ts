@@ -1,6 +1,7 @@
 /** GET /healthz and /readyz: need no token and read no payload. */
 import type { FastifyInstance } from 'fastify';
 import { SnapshotError } from '../src/contract/errors.ts';
+import { sendJson } from '../src/http/send-json.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
 
 export const PROBE_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
@@ -9,7 +10,7 @@ export function probeRoutes(app: FastifyInstance, { store, transfers, config }: 
   app.route({
     method: ['GET', 'HEAD'],
     url: '/healthz',
-    handler: (_request, reply) => reply.send({ status: 'alive' }),
+    handler: (_request, reply) => sendJson(reply, { status: 'alive' }),
   });
   app.route({
     method: ['GET', 'HEAD'],
@@ -18,7 +19,7 @@ export function probeRoutes(app: FastifyInstance, { store, transfers, config }: 
       transfers.checkRunning();
       const problem = config.readOnly ? null : await store.writeProblem();
       if (problem !== null) throw new SnapshotError('unavailable', problem, { retry_after_seconds: 5 });
-      return reply.send({ status: 'ready', read_only: config.readOnly });
+      return sendJson(reply, { status: 'ready', read_only: config.readOnly });
     },
   });
 }

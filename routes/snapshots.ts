@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { nextLink } from '../src/http/paging.ts';
 import { checkedQuery, listingQuery } from '../src/http/parameters.ts';
+import { sendJson } from '../src/http/send-json.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
 
 export function listingRoute(app: FastifyInstance, { config, store }: ServiceContext): void {
@@ -18,10 +19,7 @@ export function listingRoute(app: FastifyInstance, { config, store }: ServiceCon
       });
       const link = nextLink(`${config.basePath}/snapshots`, query, listing.next);
       if (link !== null) void reply.header('link', link);
-      return reply
-        .header('cache-control', 'private, no-cache')
-        .header('content-type', 'application/json')
-        .send(JSON.stringify(listing));
+      return sendJson(reply.header('cache-control', 'private, no-cache'), listing);
     },
   });
 }

@@ -16,7 +16,7 @@ const EXAMPLE_CONTEXTS = ['../../examples/contexts.json', '../examples/contexts.
 /** Starts the service and returns once it listens. Throws `ConfigError` or `UnusableRootError` with one clear line. */
 export async function startService(config: Config): Promise<void> {
   const logger = makeLogger(config);
-  const declarations = loadDeclarations(config, logger);
+  const { declarations, warning } = loadDeclarations(config);
   const store = new LocalSnapshotStore(config.root, {
     declarations,
     ...(config.threads === 0
@@ -30,8 +30,10 @@ export async function startService(config: Config): Promise<void> {
   });
   await store.prepare();
   const app = await buildApp(config, store, logger);
-  warnOpenDoors(config, logger);
   const url = await listen(app, config);
+  // Only now: a start that fails says one line, the reason.
+  if (warning !== undefined) logger.warn(warning);
+  warnOpenDoors(config, logger);
   stopWithGrace(app, store, config, logger);
   process.stdout.write(`pipewhy-snapshots is serving ${config.root} at ${url}\n`);
 }
@@ -47,16 +49,15 @@ function makeLogger(config: Config): Logger {
   });
 }
 
-function loadDeclarations(config: Config, logger: Logger): Declarations {
-  if (config.contexts !== undefined) return readDeclarations(config.contexts);
+function loadDeclarations(config: Config): { declarations: Declarations; warning?: string } {
+  if (config.contexts !== undefined) return { declarations: readDeclarations(config.contexts) };
   for (const candidate of EXAMPLE_CONTEXTS) {
     const path = fileURLToPath(new URL(candidate, import.meta.url));
     if (!fs.existsSync(path)) continue;
-    logger.warn(
+    const warning =
       `no declarations are configured (${environmentName('contexts')}): the shipped example is in force, which declares ` +
-        'only the context "example-context"',
-    );
-    return readDeclarations(path);
+      'only the context "example-context"';
+    return { declarations: readDeclarations(path), warning };
   }
   throw new ConfigError(`no declarations: name a file with ${flagName('contexts')} or ${environmentName('contexts')}`);
 }

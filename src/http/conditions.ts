@@ -1,5 +1,4 @@
 /** Conditional requests (RFC 9110, section 13) and the one range a download may ask for (section 14). */
-import parseRange from 'range-parser';
 import type { IncomingHttpHeaders } from 'node:http';
 import { SnapshotError } from '../contract/errors.ts';
 
@@ -41,24 +40,29 @@ export interface ByteRange {
   readonly end: number;
 }
 
+const ONE_RANGE = /^bytes=(\d*)-(\d*)$/iu;
+
 /**
- * The range to serve, or null for everything: no Range, several ranges, another unit, bad syntax, or an If-Range that
- * names another state. Throws `range_not_satisfiable`.
+ * The range to serve, or null for everything: no Range, several ranges, another unit, bad syntax (also a last position
+ * before the first), or an If-Range that names another state. Throws `range_not_satisfiable`.
  */
 export function requestedRange(headers: IncomingHttpHeaders, etag: string, byteLength: number): ByteRange | null {
   const { range } = headers;
   if (range === undefined) return null;
   const condition = headers['if-range'];
   if (condition !== undefined && condition !== etag) return null;
-  const parsed = parseRange(byteLength, range);
-  if (parsed === -1) {
+  const [, first = '', last = ''] = ONE_RANGE.exec(range) ?? [];
+  if (first === '' && last === '') return null;
+  if (first !== '' && last !== '' && Number(last) < Number(first)) return null;
+  // Of a suffix that is longer than everything, everything is meant.
+  const start = first === '' ? Math.max(0, byteLength - Number(last)) : Number(first);
+  const end = first === '' || last === '' ? byteLength : Math.min(byteLength, Number(last) + 1);
+  if (start >= end) {
     throw new SnapshotError(
       'range_not_satisfiable',
       `The range lies outside the ${byteLength} bytes there are.`,
       { byte_length: String(byteLength) },
     );
   }
-  if (parsed === -2 || parsed.type !== 'bytes' || parsed.length !== 1) return null;
-  const [only] = parsed;
-  return only === undefined ? null : { start: only.start, end: only.end + 1 };
+  return { start, end };
 }

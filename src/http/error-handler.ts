@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { SnapshotError } from '../contract/errors.ts';
 import { asSnapshotError, problemHeaders, problemOf, PROBLEM_MEDIA_TYPE, PROBLEMS } from './problems.ts';
 import { drain, isWaitingForContinue, type DrainBounds } from './request-body.ts';
+import { sendJson } from './send-json.ts';
 
 export interface ErrorHandlerOptions {
   readonly drainBounds: DrainBounds;
@@ -26,12 +27,8 @@ export async function sendProblem(
     void reply.header('connection', 'close');
   }
   const problem = problemOf(refusal, `urn:request:${request.id}`, options.basePath);
-  return reply
-    .code(status)
-    .headers(problemHeaders(refusal))
-    .header('content-type', PROBLEM_MEDIA_TYPE)
-    .header('cache-control', 'no-store')
-    .send(JSON.stringify(problem));
+  void reply.code(status).headers(problemHeaders(refusal)).header('cache-control', 'no-store');
+  return sendJson(reply, problem, PROBLEM_MEDIA_TYPE);
 }
 
 /** Registers the handlers for errors and for paths and methods that do not exist. */
