@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { SnapshotError } from '../src/contract/errors.ts';
 import { parseDraft, type DraftManifest } from '../src/contract/manifest.ts';
 import { parseStrictJson } from '../src/contract/strict-json.ts';
+import { incomingArrays } from '../src/http/incoming-arrays.ts';
 import { boundaryOf } from '../src/http/multipart-boundary.ts';
 import { readParts, type IncomingPart } from '../src/http/multipart-parts.ts';
 import { acceptBody, watchIdle } from '../src/http/request-body.ts';
@@ -25,7 +26,7 @@ export function publishRoute(app: FastifyInstance, { config, store, transfers }:
         try {
           const draft = await readMetadata(parts, config.maxMetadataBytes);
           request.outcome.snapshotId = draft.snapshot.snapshot_id;
-          const published = await store.publishDraft(draft, parts);
+          const published = await store.publishDraft(draft, incomingArrays(parts));
           return await reply
             .code(201)
             .headers(manifestHeaders(config.basePath, published.manifest, published.sha256))
@@ -61,7 +62,10 @@ function refuseByHeaders(request: FastifyRequest, config: ServiceContext['config
 async function readMetadata(parts: AsyncGenerator<IncomingPart>, maxBytes: number): Promise<DraftManifest> {
   const first = await parts.next();
   if (first.done === true || first.value.name !== 'metadata') {
-    const found = first.done === true ? 'no part at all' : `a part named ${JSON.stringify(first.value.name.slice(0, 80))}`;
+    const found =
+      first.done === true
+        ? 'no part at all'
+        : `a part named ${JSON.stringify(first.value.name.slice(0, 80))}`;
     throw new SnapshotError(
       'metadata_missing',
       `The first part must be named "metadata" and hold the JSON document; found ${found}.`,
@@ -81,5 +85,5 @@ async function readMetadata(parts: AsyncGenerator<IncomingPart>, maxBytes: numbe
     }
     chunks.push(chunk);
   }
-  return parseDraft(parseStrictJson(Buffer.concat(chunks)));
+  return parseDraft(parseStrictJson(Buffer.concat(chunks)), { dtypeFromPayload: true });
 }

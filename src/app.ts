@@ -4,6 +4,7 @@ import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import { arrayRoute } from '../routes/array.ts';
 import { contextsRoute } from '../routes/contexts.ts';
 import { incompleteRoute } from '../routes/incomplete.ts';
+import { packageTarRoute } from '../routes/package-tar.ts';
 import { probeRoutes, PROBE_PATHS } from '../routes/probes.ts';
 import { publishRoute } from '../routes/publish.ts';
 import { snapshotRoutes } from '../routes/snapshot.ts';
@@ -67,6 +68,7 @@ export async function buildApp(
       publishRoute(routes, context);
       listingRoute(routes, context);
       snapshotRoutes(routes, context);
+      packageTarRoute(routes, context);
       arrayRoute(routes, context);
       incompleteRoute(routes, context);
       contextsRoute(routes, context);

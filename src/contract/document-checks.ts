@@ -61,7 +61,7 @@ const ARRAY_FIELDS: FieldChecks<ArrayEntry> = {
   sha256: checkSha256,
 };
 
-const MAY_LACK_IN_DRAFT = ['file', 'count', 'byte_length', 'endianness', 'sha256'] as const;
+const MAY_LACK_IN_DRAFT = ['dtype', 'file', 'count', 'byte_length', 'endianness', 'sha256'] as const;
 
 /** An object whose names are array keys. */
 function arraysOf<T>(checkEntry: Check<T>): Check<Readonly<Record<ArrayKey, T>>> {

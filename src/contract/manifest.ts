@@ -16,7 +16,7 @@ import type { JsonValue } from './strict-json.ts';
 import { decodeUtf8 } from './utf8.ts';
 import { Violations } from './violations.ts';
 
-export { parseDraft, parseSnapshotMetadata } from './draft.ts';
+export { DTYPE_MISSING, parseDraft, parseSnapshotMetadata } from './draft.ts';
 export type {
   ArrayEntry,
   Coverage,
@@ -49,7 +49,7 @@ export interface BuiltManifest {
  * The manifest of a draft and the payloads that were seen for it. Whether these match what the draft declares is for
  * the caller to have checked; every array of the draft needs its payload.
  *
- * @throws TypeError if a payload is missing or is not a whole number of elements
+ * @throws TypeError if a payload or a dtype is missing, or a payload is not a whole number of elements
  */
 export function buildManifest(
   draft: DraftManifest,
@@ -59,6 +59,7 @@ export function buildManifest(
   for (const [key, { dtype }] of Object.entries(draft.arrays)) {
     const payload = Object.hasOwn(payloads, key) ? payloads[key] : undefined;
     if (payload === undefined) throw new TypeError(`Expected a payload for the array ${key}, found none.`);
+    if (dtype === undefined) throw new TypeError(`Expected a dtype for the array ${key}, found none.`);
     const byteLength = BigInt(payload.byteLength);
     const width = BigInt(dtypeWidth(dtype));
     if (byteLength % width !== 0n) {

@@ -72,7 +72,8 @@ export interface Manifest {
 
 /** What a producer says of one array before its bytes are seen; what is given must turn out right. */
 export interface DraftArray {
-  readonly dtype: Dtype;
+  /** May be left out only where the payload itself says it, as a `.npy` file does. */
+  readonly dtype?: Dtype;
   readonly count?: string;
   readonly byte_length?: string;
   readonly sha256?: string;

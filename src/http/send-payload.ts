@@ -1,5 +1,6 @@
 /** Sends the bytes of a proven payload; a failure on the way breaks the connection, never ends it cleanly. */
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** Resolves when the client took the block, so that its memory may be used again. */
 function writeBlock(response: ServerResponse, block: Uint8Array): Promise<void> {
@@ -26,7 +27,7 @@ function writeBlock(response: ServerResponse, block: Uint8Array): Promise<void> 
  * slowly others read. Resolves with the bytes written; rejects, with the connection destroyed, when the blocks or the
  * client fail.
  */
-export async function sendBlocks(
+async function sendBlocks(
   response: ServerResponse,
   blocks: AsyncIterable<Uint8Array>,
   idleMs: number,
@@ -49,4 +50,24 @@ export async function sendBlocks(
   } finally {
     response.setTimeout(0);
   }
+}
+
+/**
+ * Sends the reply's head and then the blocks, past the framework: their memory is used again, so each must have been
+ * taken by the connection before the next is read. A failure is logged and breaks the connection.
+ */
+export async function sendHijacked(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  blocks: AsyncIterable<Uint8Array>,
+  idleMs: number,
+): Promise<FastifyReply> {
+  reply.hijack();
+  reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
+  try {
+    await sendBlocks(reply.raw, blocks, idleMs);
+  } catch (error) {
+    request.log.warn({ err: error }, 'a download was broken off');
+  }
+  return reply;
 }

@@ -1,6 +1,6 @@
 /** Judges one staging entry without changing anything; advisory while publications run (PW-07.04, PW-07.18). */
 import type { Declarations } from '../contract/contexts.ts';
-import { SnapshotError, SnapshotNotFoundError } from '../contract/errors.ts';
+import { SnapshotError } from '../contract/errors.ts';
 import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
 import { parseStrictJson } from '../contract/strict-json.ts';
 import type { DirectoryEntry, FileStat, FileSystemReader } from './file-system.ts';
@@ -111,9 +111,8 @@ function failed(
   facts: Facts,
   error: unknown,
 ): IncompleteAttempt | null {
-  if ((isMissing(error) || error instanceof SnapshotNotFoundError) && isGone(fs, directory)) return null;
+  if (wasRenamedAway(fs, directory, facts.name)) return null;
   if (error instanceof SnapshotError) {
-    if (isGone(fs, directory)) return null;
     const unreadable =
       error.code === 'unavailable' || (error.code === 'storage_integrity' && isUnreadable(error));
     return report(facts, unreadable ? 'UNAVAILABLE' : 'INVALID', error.message);
@@ -127,7 +126,9 @@ function isUnreadable(error: SnapshotError): boolean {
   return 'problem' in error.details && error.details.problem === 'unreadable';
 }
 
-function isGone(fs: FileSystemReader, directory: string): boolean {
+/** Only attempts leave staging; a foreign name that was listed and is not found stays in sight. */
+function wasRenamedAway(fs: FileSystemReader, directory: string, name: string): boolean {
+  if (!isAttemptName(name)) return false;
   try {
     fs.statEntry(directory);
     return false;
@@ -176,7 +177,12 @@ function report(facts: Facts, phase: Phase, diagnostic: string): IncompleteAttem
     phase,
     diagnostic,
     byte_length: String(facts.byteLength),
-    modified_at:
-      facts.modifiedNs === null ? null : new Date(Number(facts.modifiedNs / 1_000_000n)).toISOString(),
+    modified_at: facts.modifiedNs === null ? null : isoTime(facts.modifiedNs),
   };
+}
+
+/** Null for times that ISO 8601 has no four-digit year for: file systems store any 64-bit number. */
+function isoTime(epochNs: bigint): string | null {
+  const time = new Date(Number(epochNs / 1_000_000n));
+  return Number.isNaN(time.getTime()) ? null : time.toISOString();
 }

@@ -1,6 +1,8 @@
 /**
  * Shares directory fsyncs between publications. A sync that begins after a rename covers it, so everyone who waits while
- * one is under way joins the next one. Each failure reaches all who relied on that sync, and none of them syncs again.
+ * one is under way joins the next one. A failure reaches all who relied on that sync and all who wait for the next one:
+ * the failed sync may have carried their renames too, and a kernel that has reported a lost write once calls the next
+ * sync a success. Who comes later begins anew.
  */
 import type { FileSystemWriter } from './file-system.ts';
 
@@ -21,10 +23,7 @@ export class DirectorySyncs {
   sync(path: string): Promise<void> {
     const running = this.#running.get(path);
     if (running === undefined) return this.#begin(path);
-    running.next ??= running.current.then(
-      () => this.#begin(path),
-      () => this.#begin(path),
-    );
+    running.next ??= running.current.then(() => this.#begin(path));
     return running.next;
   }
 
@@ -32,10 +31,12 @@ export class DirectorySyncs {
     const current = this.#fs.syncDirectory(path);
     const entry: Running = { current, next: null };
     this.#running.set(path, entry);
-    const ended = (): void => {
-      if (this.#running.get(path) === entry && entry.next === null) this.#running.delete(path);
+    const forget = (): void => {
+      if (this.#running.get(path) === entry) this.#running.delete(path);
     };
-    current.then(ended, ended);
+    current.then(() => {
+      if (entry.next === null) forget();
+    }, forget);
     return current;
   }
 }

@@ -1,8 +1,8 @@
 /** Matches what arrives against what was declared (PW-07.04 steps 1 and 3): no array missing, undeclared or twice. */
-import { isDtype, dtypeWidth, type Dtype } from '../contract/dtypes.ts';
-import { SnapshotError, summarize, type Violation } from '../contract/errors.ts';
+import { dtypeWidth, type Dtype } from '../contract/dtypes.ts';
+import { ContractViolationError, SnapshotError, summarize, type Violation } from '../contract/errors.ts';
 import { arrayKeyOfFileName, isArrayKey, payloadFileName, type ArrayKey } from '../contract/ids.ts';
-import type { DraftArray, DraftManifest } from '../contract/manifest.ts';
+import { DTYPE_MISSING, type DraftArray, type DraftManifest } from '../contract/manifest.ts';
 import type { WrittenPayload } from './payload-writer.ts';
 
 /** One array on its way in. `name` is the array's key or its file name `array-<key>.bin`. */
@@ -49,7 +49,7 @@ export function declaredKey(draft: DraftManifest, name: string, arrived: Readonl
 }
 
 /** The dtype of an array from its declaration, its payload, or both, which must then agree. */
-export function settledDtype(key: ArrayKey, declared: string | undefined, payload: Dtype | undefined): Dtype {
+export function settledDtype(key: ArrayKey, declared: Dtype | undefined, payload: Dtype | undefined): Dtype {
   if (declared !== undefined && payload !== undefined && declared !== payload) {
     throw arrayMismatch(
       [{ path: `arrays.${key}.dtype`, message: `is declared ${declared} but the payload holds ${payload}` }],
@@ -60,8 +60,8 @@ export function settledDtype(key: ArrayKey, declared: string | undefined, payloa
     );
   }
   const dtype = declared ?? payload;
-  if (!isDtype(dtype)) {
-    throw arrayMismatch([{ path: `arrays.${key}.dtype`, message: 'is required for a payload of raw bytes' }]);
+  if (dtype === undefined) {
+    throw new ContractViolationError([{ path: `arrays.${key}.dtype`, message: DTYPE_MISSING }]);
   }
   return dtype;
 }

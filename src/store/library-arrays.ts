@@ -47,7 +47,7 @@ export async function* payloadsOf(
   arrays: Readonly<Record<ArrayKey, ArrayInput>>,
 ): AsyncGenerator<IncomingPayload, void, void> {
   for (const [name, input] of Object.entries(arrays)) {
-    yield { name, chunks: isByteStream(input) ? iterate(input.data) : littleEndianBytes(input) };
+    yield { name, chunks: isByteStream(input) ? iterate(name, input.data) : littleEndianBytes(input) };
     await Promise.resolve();
   }
 }
@@ -67,8 +67,16 @@ function isByteStream(input: unknown): input is ByteStream {
   );
 }
 
-async function* iterate(data: ByteStream['data']): AsyncGenerator<Uint8Array, void, void> {
-  yield* data;
+/** Wider elements or text would be cut down to bytes without a word. */
+async function* iterate(key: ArrayKey, data: ByteStream['data']): AsyncGenerator<Uint8Array, void, void> {
+  for await (const chunk of data as AsyncIterable<unknown> | Iterable<unknown>) {
+    if (!(chunk instanceof Uint8Array)) {
+      throw new ContractViolationError([
+        { path: `arrays.${key}`, message: 'must be a stream of Uint8Array chunks; found another value' },
+      ]);
+    }
+    yield chunk;
+  }
 }
 
 async function* littleEndianBytes(array: IntegerArray): AsyncGenerator<Uint8Array, void, void> {

@@ -41,6 +41,11 @@ export interface ListedManifest extends ProvenManifest {
   readonly manifest: Manifest;
 }
 
+interface Problem extends Violation {
+  /** The refusal of a package; null for a foreign entry. */
+  readonly cause: SnapshotError | null;
+}
+
 /**
  * `names` are all entries of `snapshots/`; a foreign one fails every listing, as it may be what is left of a snapshot.
  * Ids are proven in order, `parallelism` at a time, only as far as the page needs.
@@ -51,11 +56,12 @@ export async function listSnapshots(
   parallelism: number,
   prove: (id: SnapshotId) => Promise<ListedManifest>,
 ): Promise<SnapshotListing> {
-  const problems: Violation[] = names
+  const problems: Problem[] = names
     .filter((name) => !isSnapshotId(name))
     .map((name) => ({
       path: shown(name),
       message: 'does not belong into snapshots/: its name is not a snapshot id',
+      cause: null,
     }));
   const { after, limit } = query;
   const ids = names.filter((name) => isSnapshotId(name) && (after === undefined || name > after)).sort();
@@ -79,7 +85,7 @@ async function proveAll(
   ids: readonly SnapshotId[],
   parallelism: number,
   prove: (id: SnapshotId) => Promise<ListedManifest>,
-  problems: Violation[],
+  problems: Problem[],
 ): Promise<SnapshotSummary[]> {
   const summaries: (SnapshotSummary | undefined)[] = new Array<SnapshotSummary | undefined>(ids.length);
   let next = 0;
@@ -90,7 +96,7 @@ async function proveAll(
         summaries[index] = summarizeManifest(await prove(id));
       } catch (error) {
         if (!(error instanceof SnapshotError) || error.code === 'unavailable') throw error;
-        problems.push({ path: id, message: error.message });
+        problems.push({ path: id, message: error.message, cause: error });
       }
     }
   };
@@ -124,11 +130,14 @@ function summarizeManifest({ manifest, manifestSha256 }: ListedManifest): Snapsh
   };
 }
 
-function listingFailure(problems: readonly Violation[]): StorageIntegrityError {
-  const errors = [...problems].sort((a, b) => (a.path < b.path ? -1 : 1));
+function listingFailure(problems: readonly Problem[]): StorageIntegrityError {
+  const sorted = [...problems].sort((a, b) => (a.path < b.path ? -1 : 1));
+  const errors = sorted.map(({ path, message }) => ({ path, message }));
+  const cause = sorted.find((problem) => problem.cause !== null)?.cause;
   return new StorageIntegrityError(
     `${errors.length} of the entries in snapshots/ cannot be proven, so no listing is given. ${summarize(errors)}`,
-    { problem: errors.some((error) => isSnapshotId(error.path)) ? 'package' : 'foreign', errors },
+    { problem: cause === undefined ? 'foreign' : 'package', errors },
+    { cause },
   );
 }
 

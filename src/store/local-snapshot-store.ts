@@ -15,6 +15,8 @@ import { listSnapshots, type ListedManifest, type ListingQuery, type SnapshotLis
 import { declaredArrays, payloadsOf, type ArrayInput } from './library-arrays.ts';
 import { nodeFileSystem } from './node-file-system.ts';
 import { assembleArray, type ReadonlyIntegerArray } from './opened-arrays.ts';
+import { packageFiles, type PackageFiles } from './package-files.ts';
+import type { KnownProofs } from './package-verification.ts';
 import { ProofMemory } from './proof-memory.ts';
 import { publishSnapshot, type Published } from './publication.ts';
 import { inlineProver, type Prover } from './prover.ts';
@@ -132,7 +134,15 @@ export class LocalSnapshotStore {
    * `deliver: false` only its description is wanted and nothing stays open.
    */
   async openArray(id: SnapshotId, key: ArrayKey, { deliver = true } = {}): Promise<StoredPayload> {
-    const known = this.#memory?.known(id) ?? {};
+    return this.#openProven(id, key, deliver, this.#memory?.known(id) ?? {});
+  }
+
+  async #openProven(
+    id: SnapshotId,
+    key: ArrayKey,
+    deliver: boolean,
+    known: KnownProofs,
+  ): Promise<StoredPayload> {
     const opened = await this.#prover.run('openPayload', {
       directory: snapshotDirectory(this.#layout, id),
       snapshotId: id,
@@ -150,6 +160,12 @@ export class LocalSnapshotStore {
       proveWhileReading: this.#memory === null,
     };
     return new StoredPayload(context, id, key, entry, opened);
+  }
+
+  /** Proves every byte of a snapshot and gives its files for mirroring. */
+  async openPackage(id: SnapshotId): Promise<PackageFiles> {
+    const proven = await this.readManifest(id);
+    return packageFiles(id, proven, (key) => this.#openProven(id, key, true, proven.stamps));
   }
 
   /** Metadata and read-only, owned arrays; changing them cannot change what is stored (PW-07.05). */

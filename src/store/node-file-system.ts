@@ -50,15 +50,20 @@ async function syncDirectory(path: string): Promise<void> {
   const directory = await call<Descriptor>((done) => {
     fs.open(path, O_RDONLY, done);
   });
-  try {
-    await callVoid((done) => {
-      fs.fsync(directory, done);
-    });
-  } finally {
-    await callVoid((done) => {
-      fs.close(directory, done);
-    });
-  }
+  const synced = callVoid((done) => {
+    fs.fsync(directory, done);
+  });
+  const [sync, close] = await Promise.allSettled([
+    synced,
+    synced.catch(() => undefined).then(() =>
+      callVoid((done) => {
+        fs.close(directory, done);
+      }),
+    ),
+  ]);
+  // Whatever close says, the failed sync is the one to tell.
+  if (sync.status === 'rejected') throw sync.reason;
+  if (close.status === 'rejected') throw close.reason;
 }
 
 export const nodeFileSystem: FileSystem = {

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { DTYPES, type IntegerArray } from '../contract/dtypes.ts';
 import { typedArrayOf } from './library-arrays.ts';
-import { checkDigest } from './package-verification.ts';
+import { checkDigest, named } from './package-verification.ts';
 import type { StoredPayload } from './stored-payload.ts';
 
 type Mutators = 'set' | 'fill' | 'sort' | 'reverse' | 'copyWithin' | 'buffer' | 'subarray';
@@ -22,7 +22,11 @@ export async function assembleArray(payload: StoredPayload): Promise<ReadonlyInt
     bytes.set(block, at);
     at += block.length;
   }
-  checkDigest(payload.entry, hash('sha256', bytes));
+  try {
+    checkDigest(payload.entry, hash('sha256', bytes));
+  } catch (error) {
+    throw named(error, payload.snapshotId);
+  }
   const { arrayType } = DTYPES[dtype];
   return typedArrayOf(dtype, bytes, (buffer) => new arrayType(buffer));
 }

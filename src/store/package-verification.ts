@@ -19,6 +19,7 @@ import {
 import { isMissing } from './io-errors.ts';
 import { intentBytes, INTENT_FILE, MANIFEST_FILE, MARKER_FILE, payloadPath } from './layout.ts';
 import {
+  closingAfter,
   hashOpenFile,
   lengthMismatch,
   readAtMost,
@@ -56,6 +57,8 @@ export interface VerifiedPackage {
   readonly manifestSha256: string;
   /** The state of each payload whose checksum was proven. */
   readonly stamps: KnownProofs;
+  /** Whether the optional `intent.json` lies in the package. */
+  readonly hasIntent: boolean;
 }
 
 /**
@@ -85,9 +88,10 @@ async function prove(fs: FileSystemReader, request: VerificationRequest): Promis
   checkIdentity(manifest, request);
   checkDeclared(request.declarations, manifest.snapshot.fingerprint, request.snapshotId);
   checkInventory(manifest, present, request.stage);
-  if (present.has(INTENT_FILE)) checkIntent(fs, request);
+  const hasIntent = present.has(INTENT_FILE);
+  if (hasIntent) checkIntent(fs, request);
   const stamps = await checkPayloads(fs, request, manifest);
-  return { manifest, manifestBytes, manifestSha256, stamps };
+  return { manifest, manifestBytes, manifestSha256, stamps, hasIntent };
 }
 
 function listPackage(fs: FileSystemReader, request: VerificationRequest): DirectoryEntry[] {
@@ -284,17 +288,13 @@ async function provePayload(
   } catch (error) {
     throw readFailure(error, entry.file, 'inventory');
   }
-  try {
+  return closingAfter(fs, file, entry.file, async () => {
     const stamp = fs.statOpen(file);
     checkLength(entry, stamp);
     if (known !== undefined && sameStamp(known, stamp)) return known;
     checkDigest(entry, await hashPayload(fs, file, entry));
     return stamp;
-  } catch (error) {
-    throw readFailure(error, entry.file, 'inventory');
-  } finally {
-    fs.closeSync(file);
-  }
+  });
 }
 
 async function hashPayload(fs: FileSystemReader, file: Descriptor, entry: ArrayEntry): Promise<string> {
@@ -318,7 +318,7 @@ export function checkDigest(entry: Pick<ArrayEntry, 'file' | 'sha256'>, actual: 
 }
 
 /** Gives a refusal the id of the snapshot it is about. */
-function named(error: unknown, snapshotId: SnapshotId): unknown {
+export function named(error: unknown, snapshotId: SnapshotId): unknown {
   if (error instanceof StorageIntegrityError && error.details.snapshot_id === undefined) {
     return new StorageIntegrityError(
       `Snapshot ${snapshotId} cannot be proven. ${error.message}`,

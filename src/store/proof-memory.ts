@@ -6,6 +6,11 @@ import type { SnapshotId } from '../contract/ids.ts';
 import { sameStamp, type FileStamp } from './file-system.ts';
 import type { KnownProofs } from './package-verification.ts';
 
+/**
+ * A file that changed this shortly before its proof may change again within one tick of the file system's clock and keep
+ * its stamp, so it is not remembered yet. Two seconds is the coarsest clock in use.
+ */
+const UNSETTLED_NS = 2_000_000_000n;
 /** Snapshots remembered; beyond, the longest unread is forgotten, which only costs its next reader a proof. */
 const REMEMBERED_SNAPSHOTS = 10_000;
 
@@ -38,7 +43,9 @@ export class ProofMemory {
     const files = this.#proven.get(id) ?? new Map<string, Proven>();
     this.#proven.delete(id);
     this.#proven.set(id, files);
+    const settledBefore = BigInt(Math.trunc(this.#now())) * 1_000_000n - UNSETTLED_NS;
     for (const [file, stamp] of Object.entries(proven)) {
+      if (stamp.ctimeNs > settledBefore) continue;
       const before = offered[file];
       if (before === undefined || !sameStamp(before, stamp)) files.set(file, { stamp, at: this.#now() });
     }

@@ -2,12 +2,20 @@
 import { hash } from 'node:crypto';
 import type { Declarations } from '../contract/contexts.ts';
 import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
-import { checkLength, checkDigest, verifyPackage, type KnownProofs } from './package-verification.ts';
+import { checkLength, checkDigest, named, verifyPackage, type KnownProofs } from './package-verification.ts';
 import { SMALL_FILE_BYTES } from './package-verification.ts';
 import { sameStamp, type Descriptor, type FileStamp, type FileSystemReader } from './file-system.ts';
 import { inspectAttempt, type IncompleteAttempt } from './attempt-inspection.ts';
 import { payloadPath } from './layout.ts';
-import { hashOpenFile, openRegularFile, readExactly, readFailure } from './stored-file.ts';
+import {
+  closeAfterFailure,
+  closeRead,
+  closingAfter,
+  hashOpenFile,
+  openRegularFile,
+  readExactly,
+  readFailure,
+} from './stored-file.ts';
 
 /** What of a payload is needed to prove it. */
 export interface PayloadClaim {
@@ -55,6 +63,7 @@ export interface ProvenManifest {
   readonly manifestBytes: Uint8Array;
   readonly manifestSha256: string;
   readonly stamps: KnownProofs;
+  readonly hasIntent: boolean;
 }
 
 export interface OpenedPayload extends ProvenManifest {
@@ -80,19 +89,16 @@ const RUNNERS: Runners = {
       manifestBytes: proof.manifestBytes,
       manifestSha256: proof.manifestSha256,
       stamps: proof.stamps,
+      hasIntent: proof.hasIntent,
     };
   },
   openPayload,
   readBack: async (fs, _declarations, { path, claim }) => {
     const { file, stat } = openRegularFile(fs, path, claim.file);
-    try {
+    return closingAfter(fs, file, claim.file, async () => {
       await proveOpen(fs, file, stat, claim);
       return plainStamp(stat);
-    } catch (error) {
-      throw readFailure(error, claim.file, 'inventory');
-    } finally {
-      fs.closeSync(file);
-    }
+    });
   },
   inspect: async (fs, declarations, { staging, names }) => {
     const found: IncompleteAttempt[] = [];
@@ -125,25 +131,42 @@ async function openPayload(
     await verifyPackage(fs, { ...input, declarations, stage: 'complete', payloads: { key: input.key } });
     throw new Error('unreachable: a missing array is refused above');
   }
-  const { file, stat } = openRegularFile(fs, payloadPath(input.directory, input.key), entry.file);
-  let keep = false;
   try {
-    const known = input.known?.[entry.file];
-    const bytes = await proveOpen(fs, file, stat, entry, known);
-    keep = input.deliver && bytes === null;
+    const path = payloadPath(input.directory, input.key);
+    const { stamp, bytes, descriptor } = await proveForDelivery(fs, path, entry, input);
     return {
       manifestBytes: frame.manifestBytes,
       manifestSha256: frame.manifestSha256,
-      stamps: { [entry.file]: known ?? plainStamp(stat) },
-      stamp: plainStamp(stat),
-      bytes: input.deliver ? bytes : null,
-      descriptor: keep ? file : null,
+      hasIntent: frame.hasIntent,
+      stamps: { [entry.file]: stamp },
+      stamp,
+      bytes,
+      descriptor,
     };
   } catch (error) {
-    throw readFailure(error, entry.file, 'inventory');
-  } finally {
-    if (!keep) fs.closeSync(file);
+    throw named(error, input.snapshotId);
   }
+}
+
+/** Only a proven, large payload that somebody wants stays open. */
+async function proveForDelivery(
+  fs: FileSystemReader,
+  path: string,
+  claim: PayloadClaim,
+  { deliver, known }: TaskInput<'openPayload'>,
+): Promise<Pick<OpenedPayload, 'stamp' | 'bytes' | 'descriptor'>> {
+  const { file, stat } = openRegularFile(fs, path, claim.file);
+  let bytes: Uint8Array | null;
+  try {
+    bytes = await proveOpen(fs, file, stat, claim, known?.[claim.file]);
+  } catch (error) {
+    closeAfterFailure(fs, file);
+    throw readFailure(error, claim.file, 'inventory');
+  }
+  const stamp = plainStamp(stat);
+  if (deliver && bytes === null) return { stamp, bytes: null, descriptor: file };
+  closeRead(fs, file, claim.file);
+  return { stamp, bytes: deliver ? bytes : null, descriptor: null };
 }
 
 /** Proves an open payload; returns its bytes when it is small, having hashed exactly those. */

@@ -6,7 +6,7 @@
 import { resolveContext, type Declarations } from '../contract/contexts.ts';
 import { markerBytes } from '../contract/digest.ts';
 import type { Dtype } from '../contract/dtypes.ts';
-import { SnapshotError } from '../contract/errors.ts';
+import { isSnapshotError, SnapshotError } from '../contract/errors.ts';
 import type { ArrayKey } from '../contract/ids.ts';
 import {
   buildManifest,
@@ -77,11 +77,18 @@ export async function publishSnapshot(
 
 /** Step 1: everything that can be refused before anything is made. */
 async function refuseBeforeStaging(context: PublicationContext, draft: DraftManifest): Promise<void> {
+  const { snapshot_id: id, parent_id: parentId } = draft.snapshot;
   checkArrayCount(draft, context.limits);
   resolveContext(context.declarations, draft.snapshot.fingerprint);
-  await refuseExisting(context, draft.snapshot.snapshot_id);
-  if (draft.snapshot.parent_id !== null) await proveParent(context, draft.snapshot.parent_id);
-  await context.space.check(0);
+  try {
+    await refuseExisting(context, id);
+    if (parentId !== null) await proveParent(context, parentId);
+    await context.space.check(0);
+  } catch (error) {
+    // A parent that cannot be read is no fault of the document that names it.
+    if (error instanceof SnapshotError && error.code !== 'storage_integrity') throw error;
+    throw publicationFailure(error, id, 'validation of the request');
+  }
 }
 
 /** Anything under the id counts: a package, an empty directory, a file, a link (PW-07.04). */
@@ -90,7 +97,7 @@ async function refuseExisting(context: PublicationContext, id: string): Promise<
     context.fs.statEntry(snapshotDirectory(context.layout, id));
   } catch (error) {
     if (isMissing(error)) return;
-    throw publicationFailure(error, id, 'validation of the request');
+    throw error;
   }
   throw await existing(context, id);
 }
@@ -126,7 +133,7 @@ async function proveParent(context: PublicationContext, parentId: string): Promi
       payloads: 'all',
     });
   } catch (cause) {
-    if (!(cause instanceof SnapshotError) || cause.code === 'unavailable') throw cause;
+    if (!(cause instanceof SnapshotError) || cause.code === 'unavailable' || isUnreadable(cause)) throw cause;
     throw new SnapshotError(
       'parent_not_complete',
       `The parent ${parentId} is not a published, valid snapshot of this store. ${cause.message}`,
@@ -137,6 +144,10 @@ async function proveParent(context: PublicationContext, parentId: string): Promi
       { cause },
     );
   }
+}
+
+function isUnreadable(error: SnapshotError): boolean {
+  return isSnapshotError(error, 'storage_integrity') && error.details.problem === 'unreadable';
 }
 
 class Publication {

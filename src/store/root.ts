@@ -1,8 +1,8 @@
 /** Makes a root usable, or says in one sentence why it is not (PW-07.02: one local file system). */
-import { dirname, join, resolve } from 'node:path';
-import type { FileSystem } from './file-system.ts';
+import { dirname, resolve } from 'node:path';
+import type { FileStat, FileSystem } from './file-system.ts';
 import { errnoOf, isMissing } from './io-errors.ts';
-import { SNAPSHOTS, STAGING, type Layout } from './layout.ts';
+import type { Layout } from './layout.ts';
 
 /** A root that cannot hold a store. The message is complete and names the path: it is meant for the operator. */
 export class UnusableRootError extends Error {
@@ -19,8 +19,8 @@ export class UnusableRootError extends Error {
  */
 export async function prepareRoot(fs: FileSystem, layout: Layout, mountTable?: string): Promise<void> {
   const made = await ensureDirectory(fs, layout.root);
-  await ensureDirectory(fs, layout.snapshots);
-  await ensureDirectory(fs, layout.staging);
+  // The root may be reached through a link; the two rooms below it may not.
+  for (const room of [layout.snapshots, layout.staging]) await ensureDirectory(fs, room, false);
   refuseTwoFileSystems(fs, layout, mountTable);
   // The directory that holds a root made by others may be closed to this process.
   await syncNames(fs, dirname(layout.root), made ? [] : ['EROFS', 'EACCES', 'EPERM', 'EINVAL']);
@@ -36,12 +36,11 @@ async function syncNames(fs: FileSystem, path: string, tolerated: readonly strin
 }
 
 /** True where the directory had to be made; then its name is not durable yet. */
-async function ensureDirectory(fs: FileSystem, path: string): Promise<boolean> {
+async function ensureDirectory(fs: FileSystem, path: string, mayBeLink = true): Promise<boolean> {
   try {
     const { kind } = fs.statEntry(path);
     if (kind === 'directory') return false;
-    // A root may be reached through a link; the two rooms below it may not.
-    if (kind === 'link' && isDirectoryBehindLink(fs, path)) return false;
+    if (kind === 'link' && mayBeLink && isDirectoryBehindLink(fs, path)) return false;
     throw new UnusableRootError(`${path} must be a directory, found a ${kind}. Choose another root.`);
   } catch (error) {
     if (!isMissing(error)) throw unusable(path, error);
@@ -58,9 +57,9 @@ async function ensureDirectory(fs: FileSystem, path: string): Promise<boolean> {
 }
 
 function isDirectoryBehindLink(fs: FileSystem, path: string): boolean {
-  if (path.endsWith(`/${SNAPSHOTS}`) || path.endsWith(`/${STAGING}`)) return false;
   try {
-    return fs.statEntry(join(path, '.')).kind === 'directory';
+    // Not `join`, which would drop the dot that makes the system follow the link.
+    return fs.statEntry(`${path}/.`).kind === 'directory';
   } catch {
     return false;
   }
@@ -76,8 +75,8 @@ function unusable(path: string, error: unknown): UnusableRootError {
 
 /** A rename between two mounts fails with EXDEV at the end of every upload: say so before the first one. */
 function refuseTwoFileSystems(fs: FileSystem, layout: Layout, mountTable: string | undefined): void {
-  const snapshots = fs.statEntry(layout.snapshots);
-  const staging = fs.statEntry(layout.staging);
+  const snapshots = statRoom(fs, layout.snapshots);
+  const staging = statRoom(fs, layout.staging);
   const mounts = mountPoints(mountTable);
   const apart =
     snapshots.dev !== staging.dev ||
@@ -88,6 +87,14 @@ function refuseTwoFileSystems(fs: FileSystem, layout: Layout, mountTable: string
     `${layout.snapshots} and ${layout.staging} lie on different file systems or mounts, between which nothing can be ` +
       'renamed. Put both on one.',
   );
+}
+
+function statRoom(fs: FileSystem, path: string): FileStat {
+  try {
+    return fs.statEntry(path);
+  } catch (error) {
+    throw unusable(path, error);
+  }
 }
 
 /** Mount points of a Linux `/proc/self/mountinfo` (fifth column, octal escapes); a bind mount keeps its device number. */

@@ -45,12 +45,50 @@ export function withFile<T>(
   } catch (error) {
     throw readFailure(error, name, problem);
   }
+  let result: T;
   try {
-    return use(file, regularFile(fs, file, name));
+    result = use(file, regularFile(fs, file, name));
   } catch (error) {
+    closeAfterFailure(fs, file);
     throw readFailure(error, name, problem);
-  } finally {
+  }
+  closeRead(fs, file, name);
+  return result;
+}
+
+/** Like `withFile` for a file that is open already and a use that takes its time. */
+export async function closingAfter<T>(
+  fs: FileSystemReader,
+  file: Descriptor,
+  name: string,
+  use: () => Promise<T>,
+): Promise<T> {
+  let result: T;
+  try {
+    result = await use();
+  } catch (error) {
+    closeAfterFailure(fs, file);
+    throw readFailure(error, name, 'inventory');
+  }
+  closeRead(fs, file, name);
+  return result;
+}
+
+/** Closes a file that was read; a disk that fails even there is not trusted with what it gave before. */
+export function closeRead(fs: FileSystemReader, file: Descriptor, name: string): void {
+  try {
     fs.closeSync(file);
+  } catch (error) {
+    throw readFailure(error, name, 'unreadable');
+  }
+}
+
+/** Closes a file whose read has failed: that failure is the one to tell. */
+export function closeAfterFailure(fs: FileSystemReader, file: Descriptor): void {
+  try {
+    fs.closeSync(file);
+  } catch {
+    // Says nothing that the first failure does not.
   }
 }
 
@@ -69,7 +107,7 @@ export function openRegularFile(
   try {
     return { file, stat: regularFile(fs, file, name) };
   } catch (error) {
-    fs.closeSync(file);
+    closeAfterFailure(fs, file);
     throw readFailure(error, name, 'inventory');
   }
 }

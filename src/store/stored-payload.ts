@@ -4,9 +4,10 @@ import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
 import type { ArrayEntry } from '../contract/manifest.ts';
 import { BLOCK_BYTES, type Block, type BlockPool } from './block-pool.ts';
 import { sameStamp, type FileSystem } from './file-system.ts';
-import { checkDigest, lengthChanged } from './package-verification.ts';
+import { checkDigest, lengthChanged, named } from './package-verification.ts';
 import type { OpenedPayload } from './proof-tasks.ts';
 import type { PayloadHash, Prover } from './prover.ts';
+import { readFailure } from './stored-file.ts';
 
 export interface StoredPayloadContext {
   readonly fs: FileSystem;
@@ -26,6 +27,8 @@ export class StoredPayload {
   readonly byteLength: number;
   readonly #context: StoredPayloadContext;
   readonly #opened: OpenedPayload;
+  /** Reads under way: the descriptor outlives them, lest its number already belong to another file. */
+  readonly #reads = new Set<Promise<unknown>>();
   #closed = false;
 
   constructor(
@@ -67,29 +70,29 @@ export class StoredPayload {
     const { descriptor } = this.#opened;
     if (this.#closed || descriptor === null) return;
     this.#closed = true;
-    await this.#context.fs.close(descriptor);
+    await Promise.allSettled(this.#reads);
+    try {
+      await this.#context.fs.close(descriptor);
+    } catch (error) {
+      throw this.#refusal(error);
+    }
   }
 
   async *#read(start: number, end: number, hash: PayloadHash | null): AsyncGenerator<Uint8Array, void, void> {
     const { blocks } = this.#context;
-    const inUse = new Set<Promise<unknown>>();
     let position = start;
     let ahead = this.#fill(blocks.take(), position, end);
-    inUse.add(ahead);
     try {
       while (position < end) {
         const { block, bytes } = await ahead;
-        inUse.delete(ahead);
         position += bytes.length;
         const hashed = hash?.update(bytes) ?? Promise.resolve();
         hashed.catch(() => undefined);
         if (position < end) {
           ahead = this.#fill(blocks.take(), position, end);
-          ahead.catch(() => undefined);
-          inUse.add(ahead);
         } else if (hash !== null) {
           await hashed;
-          checkDigest(this.entry, await hash.digest());
+          this.#checkDigest(await hash.digest());
         }
         yield bytes;
         await hashed;
@@ -97,12 +100,40 @@ export class StoredPayload {
       }
     } finally {
       hash?.abandon();
-      // A reader that leaves early must not take the descriptor away from a read that is still under way.
-      await Promise.allSettled(inUse);
+      await Promise.allSettled([ahead]);
     }
   }
 
-  async #fill(block: Block, position: number, end: number): Promise<{ block: Block; bytes: Uint8Array }> {
+  #fill(block: Block, position: number, end: number): Promise<{ block: Block; bytes: Uint8Array }> {
+    const read = this.#readBlock(block, position, end).catch((error: unknown) => {
+      throw this.#refusal(error);
+    });
+    this.#reads.add(read);
+    const ended = (): void => {
+      this.#reads.delete(read);
+    };
+    // Whoever left before this block is not there to hear of its failure.
+    read.then(ended, ended);
+    return read;
+  }
+
+  #refusal(error: unknown): unknown {
+    return named(readFailure(error, this.entry.file, 'inventory'), this.snapshotId);
+  }
+
+  #checkDigest(actual: string): void {
+    try {
+      checkDigest(this.entry, actual);
+    } catch (error) {
+      throw this.#refusal(error);
+    }
+  }
+
+  async #readBlock(
+    block: Block,
+    position: number,
+    end: number,
+  ): Promise<{ block: Block; bytes: Uint8Array }> {
     const { fs } = this.#context;
     const file = this.#opened.descriptor;
     if (file === null || this.#closed) throw new Error('The payload was closed while it was being read.');
@@ -114,14 +145,10 @@ export class StoredPayload {
       filled += count;
     }
     if (!sameStamp(fs.statOpen(file), this.#opened.stamp)) {
-      throw new StorageIntegrityError(
-        `${this.entry.file} of ${this.snapshotId} changed while it was being read.`,
-        {
-          problem: 'checksum',
-          snapshot_id: this.snapshotId,
-          location: this.entry.file,
-        },
-      );
+      throw new StorageIntegrityError(`${this.entry.file} changed while it was being read.`, {
+        problem: 'checksum',
+        location: this.entry.file,
+      });
     }
     return { block, bytes: block.subarray(0, wanted) };
   }

@@ -1,0 +1,36 @@
+/** GET and HEAD of a whole package as one archive, every byte proven before the first one leaves. */
+import type { FastifyInstance } from 'fastify';
+import { checkIfMatch, entityTag, isNotModified } from '../src/http/conditions.ts';
+import { snapshotIdOf } from '../src/http/parameters.ts';
+import { sendHijacked } from '../src/http/send-payload.ts';
+import type { ServiceContext } from '../src/http/service-context.ts';
+import { TAR_MEDIA_TYPE, tarBlocks, tarLength } from '../src/http/tar.ts';
+
+export function packageTarRoute(app: FastifyInstance, { store, transfers, config }: ServiceContext): void {
+  app.route<{ Params: { id: string } }>({
+    method: ['GET', 'HEAD'],
+    url: '/snapshots/:id/package.tar',
+    handler: async (request, reply) => {
+      const id = snapshotIdOf(request.params.id);
+      request.outcome.snapshotId = id;
+      const { files, manifest, manifestSha256 } = await store.openPackage(id);
+      const done = transfers.beginDownload();
+      try {
+        const etag = entityTag(manifestSha256, '.tar');
+        checkIfMatch(request.headers, etag);
+        void reply.headers({ etag, 'cache-control': 'private, no-cache', 'accept-ranges': 'none' });
+        if (isNotModified(request.headers, etag)) return await reply.code(304).send();
+        void reply.headers({
+          'content-type': TAR_MEDIA_TYPE,
+          'content-length': tarLength(files),
+          'content-disposition': `attachment; filename="${id}.tar"`,
+        });
+        if (request.method === 'HEAD') return await reply.send();
+        const mtime = new Date(Number(BigInt(manifest.snapshot.finished_at_ns) / 1_000_000n));
+        return await sendHijacked(request, reply, tarBlocks(id, files, mtime), config.idleSeconds * 1000);
+      } finally {
+        done();
+      }
+    },
+  });
+}

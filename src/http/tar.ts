@@ -1,0 +1,42 @@
+/** A package as one tar archive (POSIX ustar), of a length known before its first byte. */
+import { Header } from 'tar';
+import type { PackagedFile } from '../store/package-files.ts';
+
+export const TAR_MEDIA_TYPE = 'application/x-tar';
+
+const RECORD = 512;
+const END = Buffer.alloc(2 * RECORD);
+
+function padding(byteLength: number): number {
+  return (RECORD - (byteLength % RECORD)) % RECORD;
+}
+
+/** Bytes of the archive that `tarBlocks` makes of these files. */
+export function tarLength(files: readonly PackagedFile[]): number {
+  return files.reduce((sum, { byteLength }) => sum + RECORD + byteLength + padding(byteLength), END.length);
+}
+
+/** The same bytes every time: no owner, no clock; `mtime` is the snapshot's own. */
+export async function* tarBlocks(
+  directory: string,
+  files: readonly PackagedFile[],
+  mtime: Date,
+): AsyncGenerator<Uint8Array, void, void> {
+  for (const file of files) {
+    yield header(`${directory}/${file.name}`, file.byteLength, mtime);
+    yield* file.blocks();
+    const rest = padding(file.byteLength);
+    if (rest > 0) yield Buffer.alloc(rest);
+  }
+  yield END;
+}
+
+function header(path: string, size: number, mtime: Date): Buffer {
+  const block = Buffer.alloc(RECORD);
+  const needsExtension = new Header({ path, size, mtime, mode: 0o644, type: 'File', uid: 0, gid: 0 }).encode(
+    block,
+  );
+  // Only sizes past 8 GiB in base-256 are beyond plain ustar, and that form is in the block itself.
+  if (needsExtension) throw new TypeError(`Expected a name and size that fit a tar header, found ${path}.`);
+  return block;
+}
