@@ -90,7 +90,7 @@ async function listen({ server }: App, config: Config): Promise<string> {
       await server.listen({ path: config.socket });
       return `unix:${config.socket}`;
     }
-    return await server.listen({ host: config.host, port: config.port, listenTextResolver: (address) => `listening at ${address}` });
+    return await server.listen({ host: config.host, port: config.port, listenTextResolver: () => 'listening' });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
     const where = config.socket ?? `${config.host}:${config.port}`;
