@@ -1,0 +1,40 @@
+import { cpuSeconds, peakBytes, resetPeak } from './process-cost.mjs';
+
+/**
+ * @typedef {{ name: string, values: number[], cpuSeconds: number[], peakBytes: number[],
+ *   details: Record<string, number>[] }} Series one participant's rounds, in order
+ */
+
+/**
+ * Runs the participants in turn (A B C A B C …), so that what disturbs the machine disturbs all of them alike.
+ * @param {import('./workspace.mjs').Workspace} workspace
+ * @param {import('../work/index.mjs').Prepared} prepared
+ * @param {number} rounds
+ * @param {() => boolean} late true once the time is up: at least one round is run anyway
+ * @returns {Promise<Series[]>}
+ */
+export async function runRounds(workspace, { participants, beforeRound }, rounds, late) {
+  /** @type {Series[]} */
+  const series = participants.map(({ name }) => ({
+    name,
+    values: [],
+    cpuSeconds: [],
+    peakBytes: [],
+    details: [],
+  }));
+  for (let round = 0; round < rounds && (round === 0 || !late()); round += 1) {
+    await beforeRound?.();
+    for (const [index, { pid, run }] of participants.entries()) {
+      workspace.settle();
+      const before = pid === null ? 0 : cpuSeconds(pid);
+      if (pid !== null) resetPeak(pid);
+      const { value, details } = await run();
+      series[index].values.push(value);
+      if (details !== undefined) series[index].details.push(details);
+      if (pid === null) continue;
+      series[index].cpuSeconds.push(cpuSeconds(pid) - before);
+      series[index].peakBytes.push(peakBytes(pid));
+    }
+  }
+  return series;
+}
