@@ -6,7 +6,12 @@
 import { hash } from 'node:crypto';
 import { checkDeclared, type Declarations } from '../contract/contexts.ts';
 import { markerBytes, sha256Hex } from '../contract/digest.ts';
-import { SnapshotError, SnapshotNotFoundError, StorageIntegrityError } from '../contract/errors.ts';
+import {
+  SnapshotError,
+  SnapshotNotFoundError,
+  StorageIntegrityError,
+  UnsupportedPackageError,
+} from '../contract/errors.ts';
 import { arrayKeyOfFileName, type ArrayKey, type SnapshotId } from '../contract/ids.ts';
 import { parseManifest, type ArrayEntry, type Manifest } from '../contract/manifest.ts';
 import {
@@ -322,6 +327,13 @@ export function named(error: unknown, snapshotId: SnapshotId): unknown {
   if (error instanceof StorageIntegrityError && error.details.snapshot_id === undefined) {
     return new StorageIntegrityError(
       `Snapshot ${snapshotId} cannot be proven. ${error.message}`,
+      { ...error.details, snapshot_id: snapshotId },
+      { cause: error.cause ?? error },
+    );
+  }
+  if (error instanceof UnsupportedPackageError && error.details.snapshot_id === undefined) {
+    return new UnsupportedPackageError(
+      `Snapshot ${snapshotId} cannot be read. ${error.message}`,
       { ...error.details, snapshot_id: snapshotId },
       { cause: error.cause ?? error },
     );
