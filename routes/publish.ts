@@ -1,7 +1,7 @@
 /** POST /snapshots: multipart parts become one publication (CONTRACT, section 3). */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { SnapshotError } from '../src/contract/errors.ts';
-import { parseDraft, type DraftManifest } from '../src/contract/manifest.ts';
+import { parseDraft, type DraftManifest, type Manifest } from '../src/contract/manifest.ts';
 import { parseStrictJson } from '../src/contract/strict-json.ts';
 import { incomingArrays } from '../src/http/incoming-arrays.ts';
 import { boundaryOf } from '../src/http/multipart-boundary.ts';
@@ -16,6 +16,7 @@ export function publishRoute(app: FastifyInstance, { config, store, transfers }:
     method: 'POST',
     url: '/snapshots',
     handler: async (request, reply) => {
+      if (config.readOnly) throw readOnly();
       refuseByHeaders(request, config);
       const done = transfers.beginUpload();
       const abort = new AbortController();
@@ -27,6 +28,7 @@ export function publishRoute(app: FastifyInstance, { config, store, transfers }:
           const draft = await readMetadata(parts, config.maxMetadataBytes);
           request.outcome.snapshotId = draft.snapshot.snapshot_id;
           const published = await store.publishDraft(draft, incomingArrays(parts));
+          request.outcome.payloadBytes = payloadBytes(published.manifest);
           return await reply
             .code(201)
             .headers(manifestHeaders(config.basePath, published.manifest, published.sha256))
@@ -42,6 +44,18 @@ export function publishRoute(app: FastifyInstance, { config, store, transfers }:
       }
     },
   });
+}
+
+function readOnly(): SnapshotError<'method_not_allowed'> {
+  return new SnapshotError(
+    'method_not_allowed',
+    'This service is read-only: it was started with --read-only. Publish to the one that owns the store.',
+    { allow: ['GET', 'HEAD'] },
+  );
+}
+
+function payloadBytes({ arrays }: Manifest): number {
+  return Object.values(arrays).reduce((sum, entry) => sum + Number(entry.byte_length), 0);
 }
 
 /** What can be refused before a byte of the body is asked for. */

@@ -5,6 +5,7 @@ import { arrayRoute } from '../routes/array.ts';
 import { contextsRoute } from '../routes/contexts.ts';
 import { incompleteRoute } from '../routes/incomplete.ts';
 import { packageTarRoute } from '../routes/package-tar.ts';
+import { metricsRoute } from '../routes/metrics.ts';
 import { probeRoutes, PROBE_PATHS } from '../routes/probes.ts';
 import { publishRoute } from '../routes/publish.ts';
 import { snapshotRoutes } from '../routes/snapshot.ts';
@@ -12,6 +13,7 @@ import { listingRoute } from '../routes/snapshots.ts';
 import type { Config } from './config.ts';
 import { registerErrorHandlers, sendProblem } from './http/error-handler.ts';
 import { allowedHosts, checkHost, checkOrigin, tokenCheck } from './http/guards.ts';
+import { Metrics } from './http/metrics.ts';
 import { holdContinue } from './http/request-body.ts';
 import { registerRequestLog } from './http/request-log.ts';
 import { registerSecurityHeaders } from './http/security-headers.ts';
@@ -31,6 +33,7 @@ export async function buildApp(
   config: Config,
   store: LocalSnapshotStore,
   logger: FastifyBaseLogger | false,
+  metrics = new Metrics(),
 ): Promise<App> {
   const idleMs = config.idleSeconds * 1000;
   const handling = {
@@ -58,6 +61,8 @@ export async function buildApp(
   const context: ServiceContext = { config, store, transfers: new Transfers(config.maxUploads) };
   holdContinue(server.server);
   registerRequestLog(server);
+  metrics.register(server);
+  metrics.watch(store, context.transfers);
   registerSecurityHeaders(server);
   registerGuards(server, context);
   registerErrorHandlers(server, handling);
@@ -73,6 +78,7 @@ export async function buildApp(
       incompleteRoute(routes, context);
       contextsRoute(routes, context);
       probeRoutes(routes, context);
+      metricsRoute(routes, metrics);
       done();
     },
     { prefix: config.basePath },

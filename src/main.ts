@@ -7,7 +7,10 @@ import { buildApp, type App } from './app.ts';
 import { ConfigError, environmentName, flagName, isLoopback, type Config } from './config.ts';
 import { parseDeclarations, type Declarations } from './contract/contexts.ts';
 import { isAnySnapshotError } from './contract/errors.ts';
+import { Metrics } from './http/metrics.ts';
 import { LocalSnapshotStore } from './store/local-snapshot-store.ts';
+import { nodeFileSystem } from './store/node-file-system.ts';
+import { timedFileSystem } from './store/timed-file-system.ts';
 import { workerProver } from './store/worker-prover.ts';
 
 /** Shipped with the package; two levels up from `dist/src`, one from `src`. */
@@ -17,19 +20,25 @@ const EXAMPLE_CONTEXTS = ['../../examples/contexts.json', '../examples/contexts.
 export async function startService(config: Config): Promise<void> {
   const logger = makeLogger(config);
   const { declarations, warning } = loadDeclarations(config);
+  const metrics = new Metrics();
   const store = new LocalSnapshotStore(config.root, {
     declarations,
+    fileSystem: timedFileSystem(nodeFileSystem, metrics.observeSync),
     ...(config.threads === 0
       ? {}
       : { prover: workerProver(declarations, config.threads === 'auto' ? undefined : config.threads) }),
-    limits: { arrays: config.maxArrays, arrayBytes: config.maxArrayBytes, snapshotBytes: config.maxSnapshotBytes },
+    limits: {
+      arrays: config.maxArrays,
+      arrayBytes: config.maxArrayBytes,
+      snapshotBytes: config.maxSnapshotBytes,
+    },
     reserveBytes: config.reserveBytes,
     verify: config.verify,
     verifyMaxAgeMs: config.verifyMaxAgeSeconds * 1000,
     ...mountTable(),
   });
   await store.prepare();
-  const app = await buildApp(config, store, logger);
+  const app = await buildApp(config, store, logger, metrics);
   const url = await listen(app, config);
   // Only now: a start that fails says one line, the reason.
   if (warning !== undefined) logger.warn(warning);
@@ -45,7 +54,10 @@ function makeLogger(config: Config): Logger {
   if (!pretty) return pino(options, pino.destination({ dest: 2, sync: false }));
   return pino({
     ...options,
-    transport: { target: 'pino-pretty', options: { destination: 2, ignore: 'pid,hostname', singleLine: true } },
+    transport: {
+      target: 'pino-pretty',
+      options: { destination: 2, ignore: 'pid,hostname', singleLine: true },
+    },
   });
 }
 
@@ -59,14 +71,18 @@ function loadDeclarations(config: Config): { declarations: Declarations; warning
       'only the context "example-context"';
     return { declarations: readDeclarations(path), warning };
   }
-  throw new ConfigError(`no declarations: name a file with ${flagName('contexts')} or ${environmentName('contexts')}`);
+  throw new ConfigError(
+    `no declarations: name a file with ${flagName('contexts')} or ${environmentName('contexts')}`,
+  );
 }
 
 function readDeclarations(path: string): Declarations {
   try {
     return parseDeclarations(fs.readFileSync(path));
   } catch (error) {
-    const why = isAnySnapshotError(error) ? error.message : ((error as NodeJS.ErrnoException).code ?? String(error));
+    const why = isAnySnapshotError(error)
+      ? error.message
+      : ((error as NodeJS.ErrnoException).code ?? String(error));
     throw new ConfigError(`the declarations in ${path} cannot be used: ${why}`);
   }
 }
@@ -81,7 +97,9 @@ function mountTable(): { mountTable: string } | undefined {
 
 function warnOpenDoors(config: Config, logger: Logger): void {
   if (config.socket !== undefined || isLoopback(config.host) || config.token !== undefined) return;
-  logger.warn(`${config.host} can be reached from other machines and no token is set: anyone there can read and publish`);
+  logger.warn(
+    `${config.host} can be reached from other machines and no token is set: anyone there can read and publish`,
+  );
 }
 
 async function listen({ server }: App, config: Config): Promise<string> {
@@ -90,30 +108,47 @@ async function listen({ server }: App, config: Config): Promise<string> {
       await server.listen({ path: config.socket });
       return `unix:${config.socket}`;
     }
-    return await server.listen({ host: config.host, port: config.port, listenTextResolver: () => 'listening' });
+    return await server.listen({
+      host: config.host,
+      port: config.port,
+      listenTextResolver: () => 'listening',
+    });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
     const where = config.socket ?? `${config.host}:${config.port}`;
-    const hint = code === 'EADDRINUSE' ? ': something else listens there; choose another with --port, or 0 for any' : '';
+    const hint =
+      code === 'EADDRINUSE' ? ': something else listens there; choose another with --port, or 0 for any' : '';
     throw new ConfigError(`cannot listen on ${where} (${code})${hint}`);
   }
 }
 
 /** First signal: nothing new, running transfers may end within the grace. Second signal or end of grace: stop at once. */
-function stopWithGrace({ server, transfers }: App, store: LocalSnapshotStore, config: Config, logger: Logger): void {
+function stopWithGrace(
+  { server, transfers }: App,
+  store: LocalSnapshotStore,
+  config: Config,
+  logger: Logger,
+): void {
   closeWithGrace(
     {
       delay: false,
       logger: false,
       onSecondSignal: (signal: string) => {
-        logger.warn({ uploads: transfers.uploads, downloads: transfers.downloads }, `second ${signal}: stopping at once`);
+        logger.warn(
+          { uploads: transfers.uploads, downloads: transfers.downloads },
+          `second ${signal}: stopping at once`,
+        );
         process.exit(1);
       },
     },
     async ({ err, signal }) => {
       transfers.stop();
       if (err !== undefined) logger.fatal({ err }, 'unexpected error: stopping');
-      else logger.info({ uploads: transfers.uploads, downloads: transfers.downloads }, `${signal ?? 'end'}: stopping`);
+      else
+        logger.info(
+          { uploads: transfers.uploads, downloads: transfers.downloads },
+          `${signal ?? 'end'}: stopping`,
+        );
       const cut = setTimeout(() => {
         logger.warn(
           { uploads: transfers.uploads, downloads: transfers.downloads },

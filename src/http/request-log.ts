@@ -5,7 +5,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 declare module 'fastify' {
   interface FastifyRequest {
     /** Facts that handlers add to the request's line. */
-    outcome: { snapshotId?: string; code?: string; attempt?: string };
+    outcome: {
+      snapshotId?: string;
+      code?: string;
+      attempt?: string;
+      /** Bytes of the arrays that this request published. */
+      payloadBytes?: number;
+      bytesIn?: number;
+      bytesOut?: number;
+    };
   }
 }
 
@@ -22,14 +30,20 @@ export function registerRequestLog(app: FastifyInstance): void {
     reply.raw.once('close', () => {
       const finished = reply.raw.writableFinished;
       const status = reply.raw.headersSent ? reply.raw.statusCode : null;
+      const { outcome } = request;
+      outcome.bytesIn = socket.bytesRead - before.read;
+      outcome.bytesOut = socket.bytesWritten - before.written;
       request.log[levelOf(request, status, finished)](
         {
           method: request.method,
           path: request.raw.url,
           status,
-          ...request.outcome,
-          bytes_in: socket.bytesRead - before.read,
-          bytes_out: socket.bytesWritten - before.written,
+          snapshot_id: outcome.snapshotId,
+          code: outcome.code,
+          attempt: outcome.attempt,
+          payload_bytes: outcome.payloadBytes,
+          bytes_in: outcome.bytesIn,
+          bytes_out: outcome.bytesOut,
           duration_ms: Number((process.hrtime.bigint() - started) / 1000n) / 1000,
           remote: socket.remoteAddress ?? 'socket',
           user_agent: request.headers['user-agent'],

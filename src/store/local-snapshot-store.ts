@@ -21,6 +21,7 @@ import { ProofMemory } from './proof-memory.ts';
 import { publishSnapshot, type Published } from './publication.ts';
 import { inlineProver, type Prover } from './prover.ts';
 import { prepareRoot } from './root.ts';
+import type { StagingMeasure } from './staging-measure.ts';
 import { SpaceReserve, type ReserveSize } from './space-reserve.ts';
 import { StoredPayload } from './stored-payload.ts';
 
@@ -197,6 +198,16 @@ export class LocalSnapshotStore {
     return inspectIncomplete(this.#names(staging), query, this.#prover.parallelism, (names) =>
       this.#prover.run('inspect', { staging, names }),
     );
+  }
+
+  /** Entries in `snapshots/`, unproven. */
+  publishedCount(): number {
+    return this.#names(this.#layout.snapshots).length;
+  }
+
+  /** Number and bytes of what lies in staging, from names and sizes alone. */
+  measureIncomplete(): Promise<StagingMeasure> {
+    return this.#prover.run('measure', { staging: this.#layout.staging });
   }
 
   /** Why publications would fail now, as a sentence, or null when they would not. Writes nothing. */

@@ -6,6 +6,7 @@ import { checkLength, checkDigest, named, verifyPackage, type KnownProofs } from
 import { SMALL_FILE_BYTES } from './package-verification.ts';
 import { sameStamp, type Descriptor, type FileStamp, type FileSystemReader } from './file-system.ts';
 import { inspectAttempt, type IncompleteAttempt } from './attempt-inspection.ts';
+import { measureStaging, type StagingMeasure } from './staging-measure.ts';
 import { payloadPath } from './layout.ts';
 import {
   closeAfterFailure,
@@ -52,6 +53,11 @@ interface TaskTypes {
   inspect: {
     input: { readonly staging: string; readonly names: readonly string[] };
     output: readonly IncompleteAttempt[];
+  };
+  /** Number and bytes of the entries in staging, from their names and sizes alone. */
+  measure: {
+    input: { readonly staging: string };
+    output: StagingMeasure;
   };
 }
 
@@ -108,6 +114,7 @@ const RUNNERS: Runners = {
     }
     return found;
   },
+  measure: (fs, _declarations, { staging }) => Promise.resolve(measureStaging(fs, staging)),
 };
 
 export function runTask<K extends TaskKind>(

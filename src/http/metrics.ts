@@ -1,0 +1,121 @@
+/** What the service counts, in Prometheus' terms; one registry per service, none of it global. */
+import type { FastifyInstance } from 'fastify';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { LocalSnapshotStore } from '../store/local-snapshot-store.ts';
+import type { SyncKind } from '../store/timed-file-system.ts';
+import type { Transfers } from './transfers.ts';
+
+const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const SYNC_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
+const PREFIX = 'pipewhy_snapshots_';
+
+export class Metrics {
+  readonly registry = new Registry();
+  readonly #requests = this.#counter('requests_total', 'Requests ended, by route, status and problem code', [
+    'method',
+    'route',
+    'status',
+    'code',
+  ]);
+  readonly #publications = this.#counter(
+    'publications_total',
+    'Publications ended, by problem code or "published"',
+    ['outcome'],
+  );
+  readonly #payloadBytes = this.#counter('published_bytes_total', 'Payload bytes of published snapshots', []);
+  readonly #received = this.#counter('received_bytes_total', 'Bytes read from clients', []);
+  readonly #sent = this.#counter('sent_bytes_total', 'Bytes written to clients', []);
+  readonly #integrity = this.#counter(
+    'integrity_failures_total',
+    'Answers that stored bytes could not be proven',
+    [],
+  );
+  readonly #lastPublication = this.#gauge(
+    'last_publication_timestamp_seconds',
+    'When a snapshot was last published',
+  );
+  readonly #duration = new Histogram({
+    name: `${PREFIX}request_duration_seconds`,
+    help: 'From the head of a request to the end of its answer',
+    labelNames: ['method', 'route'],
+    buckets: REQUEST_SECONDS,
+    registers: [this.registry],
+  });
+  readonly #syncs = new Histogram({
+    name: `${PREFIX}sync_duration_seconds`,
+    help: 'fdatasync and fsync, by what was synced',
+    labelNames: ['kind'],
+    buckets: SYNC_SECONDS,
+    registers: [this.registry],
+  });
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  /** For the store's file system. */
+  readonly observeSync = (kind: SyncKind, seconds: number): void => {
+    this.#syncs.observe({ kind }, seconds);
+  };
+
+  /** Gauges that are looked up when they are asked for; none of them reads a payload. */
+  watch(store: LocalSnapshotStore, transfers: Transfers): void {
+    this.#lookUp('uploads_in_flight', 'Uploads that run', () => transfers.uploads);
+    this.#lookUp('downloads_in_flight', 'Downloads that run', () => transfers.downloads);
+    this.#lookUp('snapshots', 'Entries in snapshots/', () => store.publishedCount());
+    this.#lookUp('free_bytes', 'Bytes free on the disk of the root', async () =>
+      Number((await store.freeBytes()).free),
+    );
+    const incompleteBytes = this.#gauge('incomplete_bytes', 'Bytes of the attempts in staging/');
+    this.#lookUp('incomplete_attempts', 'Attempts in staging/', async () => {
+      const { count, byteLength } = await store.measureIncomplete();
+      incompleteBytes.set(Number(byteLength));
+      return count;
+    });
+  }
+
+  /** Counts every request of `app` when it is over, however it ends. */
+  register(app: FastifyInstance): void {
+    app.addHook('onRequest', (request, reply, done) => {
+      const started = performance.now();
+      reply.raw.once('close', () => {
+        const route = request.routeOptions.url ?? 'none';
+        const { method } = request;
+        const { code = '', payloadBytes, bytesIn = 0, bytesOut = 0 } = request.outcome;
+        const status = reply.raw.headersSent ? String(reply.raw.statusCode) : 'none';
+        this.#requests.inc({ method, route, status, code });
+        this.#duration.observe({ method, route }, (performance.now() - started) / 1000);
+        this.#received.inc(bytesIn);
+        this.#sent.inc(bytesOut);
+        if (code === 'storage_integrity') this.#integrity.inc();
+        if (method === 'POST' && route.endsWith('/snapshots')) {
+          this.#publications.inc({ outcome: code === '' ? 'published' : code });
+        }
+        if (payloadBytes !== undefined) {
+          this.#payloadBytes.inc(payloadBytes);
+          this.#lastPublication.setToCurrentTime();
+        }
+      });
+      done();
+    });
+  }
+
+  #counter<T extends string>(name: string, help: string, labelNames: T[]): Counter<T> {
+    return new Counter({ name: PREFIX + name, help, labelNames, registers: [this.registry] });
+  }
+
+  #gauge(name: string, help: string): Gauge {
+    return new Gauge({ name: PREFIX + name, help, registers: [this.registry] });
+  }
+
+  #lookUp(name: string, help: string, value: () => number | Promise<number>): void {
+    new Gauge({
+      name: PREFIX + name,
+      help,
+      registers: [this.registry],
+      async collect() {
+        this.set(await value());
+      },
+    });
+  }
+}
