@@ -92,10 +92,13 @@ async function answer(
 ): Promise<FastifyReply> {
   const { etag, byteLength } = representation;
   checkIfMatch(request.headers, etag);
+  const unchanged = isNotModified(request.headers, etag);
+  const ranged = request.method === 'GET' && !unchanged;
+  // Before the answer is described as the array's: a refusal must not carry the array's headers.
+  const range = ranged ? requestedRange(request.headers, etag, byteLength) : null;
   describe(reply, payload, representation);
-  if (isNotModified(request.headers, etag)) return reply.code(304).send();
+  if (unchanged) return reply.code(304).send();
   void reply.header('content-type', representation.mediaType);
-  const range = request.method === 'GET' ? requestedRange(request.headers, etag, byteLength) : null;
   const { start, end } = range ?? { start: 0, end: byteLength };
   if (range !== null) void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${byteLength}`);
   void reply.header('content-length', end - start);

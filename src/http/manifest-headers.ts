@@ -22,7 +22,9 @@ function manifestLinks(basePath: string, { snapshot, arrays }: Manifest): string
   if (snapshot.parent_id !== null) {
     links.push(`<${basePath}/snapshots/${snapshot.parent_id}>; rel="predecessor-version"`);
   }
-  const files = Object.values(arrays).map((entry) => entry.file);
+  const files = Object.values(arrays)
+    .map((entry) => entry.file)
+    .sort();
   if (files.length <= MAX_ITEM_LINKS) {
     for (const file of files) links.push(`<${basePath}/snapshots/${snapshot.snapshot_id}/${file}>; rel="item"`);
   }

@@ -95,7 +95,7 @@ const FRAMEWORK_ERRORS: Readonly<Record<string, (message: string) => SnapshotErr
     }),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     new SnapshotError('malformed_multipart', 'The body is not as long as its Content-Length says.', {}),
-  FST_ERR_MAX_PARAM_LENGTH_EXCEEDED: () =>
+  FST_ERR_MAX_PARAM_LENGTH: () =>
     new SnapshotError('not_found', 'There is nothing at this path.', {}),
 };
 
