@@ -1,6 +1,11 @@
 /** The composition root: one Fastify instance from settings and a store; starts nothing and reads no environment. */
 import multipart from '@fastify/multipart';
-import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, {
+  LogController,
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+} from 'fastify';
 import { arrayRoute } from '../routes/array.ts';
 import { contextsRoute } from '../routes/contexts.ts';
 import { incompleteRoute } from '../routes/incomplete.ts';
@@ -11,12 +16,15 @@ import { publishRoute } from '../routes/publish.ts';
 import { snapshotRoutes } from '../routes/snapshot.ts';
 import { listingRoute } from '../routes/snapshots.ts';
 import type { Config } from './config.ts';
-import { registerErrorHandlers, sendProblem } from './http/error-handler.ts';
-import { allowedHosts, checkHost, checkOrigin, tokenCheck } from './http/guards.ts';
+import { clientErrorHandler } from './http/client-errors.ts';
+import { Connections } from './http/connections.ts';
+import { closeAfterUnreadBody, registerErrorHandlers, sendProblem } from './http/error-handler.ts';
+import { allowedHosts, checkExpectation, checkHost, checkOrigin, tokenCheck } from './http/guards.ts';
+import { headerSecondsOf, makeHttpServer } from './http/http-server.ts';
 import { Metrics } from './http/metrics.ts';
-import { holdContinue } from './http/request-body.ts';
-import { registerRequestLog } from './http/request-log.ts';
-import { registerSecurityHeaders } from './http/security-headers.ts';
+import type { DrainBounds } from './http/request-body.ts';
+import { registerRequestLog, startRequestLog } from './http/request-log.ts';
+import { addSecurityHeaders, registerSecurityHeaders } from './http/security-headers.ts';
 import type { ServiceContext } from './http/service-context.ts';
 import { Transfers } from './http/transfers.ts';
 import type { LocalSnapshotStore } from './store/local-snapshot-store.ts';
@@ -24,6 +32,7 @@ import type { LocalSnapshotStore } from './store/local-snapshot-store.ts';
 export interface App {
   readonly server: FastifyInstance;
   readonly transfers: Transfers;
+  readonly connections: Connections;
 }
 
 /** A refused body is drained for at most this long before its sender is answered anyway. */
@@ -40,6 +49,9 @@ export async function buildApp(
     drainBounds: { bytes: config.maxDrainBytes, ms: DRAIN_MS, idleMs: Math.min(idleMs, 5_000) },
     basePath: config.basePath,
   };
+  const context: ServiceContext = { config, store, transfers: new Transfers(config.maxUploads) };
+  const guard = guardOf(context);
+  let connections: Connections | undefined;
   const server = Fastify({
     ...(logger === false ? { logger: false } : { loggerInstance: logger }),
     logController: new LogController({ disableRequestLogging: true }),
@@ -48,23 +60,33 @@ export async function buildApp(
     forceCloseConnections: 'idle',
     requestIdHeader: false,
     genReqId: () => crypto.randomUUID(),
-    // Uploads and downloads take as long as they take; their idle time is bounded where they run.
-    requestTimeout: 0,
-    connectionTimeout: 0,
-    keepAliveTimeout: 72_000,
+    serverFactory: (listener) => {
+      const httpServer = makeHttpServer(listener, config.idleSeconds);
+      connections = new Connections(httpServer);
+      return httpServer;
+    },
+    clientErrorHandler: clientErrorHandler({
+      basePath: config.basePath,
+      headerSeconds: headerSecondsOf(config.idleSeconds),
+      connections: () => connections,
+    }),
     routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, maxParamLength: 200 },
+    // A request whose URL cannot be read reaches no hook, and yet must pass the same guards.
     frameworkErrors: (error, request, reply) => {
-      request.outcome ??= {};
-      void sendProblem(error, request, reply, handling);
+      startRequestLog(request, reply);
+      addSecurityHeaders(reply);
+      void sendProblem(refusalBy(guard, request) ?? error, request, reply, handling);
     },
   });
-  const context: ServiceContext = { config, store, transfers: new Transfers(config.maxUploads) };
-  holdContinue(server.server);
   registerRequestLog(server);
   metrics.register(server);
   metrics.watch(store, context.transfers);
   registerSecurityHeaders(server);
-  registerGuards(server, context);
+  server.addHook('onRequest', (request, _reply, done) => {
+    guard(request);
+    done();
+  });
+  registerAnswerLimits(server, context, handling.drainBounds);
   registerErrorHandlers(server, handling);
   acceptOnlyMultipart(server);
   await server.register(multipart);
@@ -83,20 +105,48 @@ export async function buildApp(
     },
     { prefix: config.basePath },
   );
-  return { server, transfers: context.transfers };
+  if (connections === undefined) throw new Error('The framework made no server.');
+  return { server, transfers: context.transfers, connections };
 }
 
-/** Host, origin and token, in this order, before anything else of a request is looked at. */
-function registerGuards(server: FastifyInstance, { config, transfers }: ServiceContext): void {
+type Guard = (request: FastifyRequest) => void;
+
+/** Host, origin and token, in this order, before anything else of a request is looked at. Throws the refusal. */
+function guardOf({ config, transfers }: ServiceContext): Guard {
   const hosts = config.socket === undefined ? allowedHosts(config.host, config.allowedHosts) : null;
   const checkToken = config.token === undefined ? null : tokenCheck(config.token);
   const probes = new Set([...PROBE_PATHS].map((path) => config.basePath + path));
-  server.addHook('onRequest', (request, _reply, done) => {
-    checkHost(request.headers.host, hosts);
+  return (request) => {
+    checkHost(request.raw, hosts);
     checkOrigin(request.method, request.headers);
     const isProbe = probes.has(request.routeOptions.url ?? '');
     if (checkToken !== null && !isProbe) checkToken(request.headers.authorization);
     if (!isProbe) transfers.checkRunning();
+    checkExpectation(request.headers);
+  };
+}
+
+function refusalBy(guard: Guard, request: FastifyRequest): unknown {
+  try {
+    guard(request);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** A body that means nothing is not read without bound, and an answer that nobody takes is not kept for ever. */
+function registerAnswerLimits(
+  server: FastifyInstance,
+  { config, transfers }: ServiceContext,
+  bounds: DrainBounds,
+): void {
+  server.addHook('preHandler', async (request, reply) => {
+    if (request.method !== 'POST') await closeAfterUnreadBody(request, reply, bounds);
+  });
+  server.addHook('onSend', (_request, reply, _payload, done) => {
+    if (transfers.stopping) void reply.header('connection', 'close');
+    reply.raw.setTimeout(config.idleSeconds * 1000, () => reply.raw.destroy());
     done();
   });
 }

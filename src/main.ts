@@ -3,11 +3,14 @@ import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import closeWithGrace from 'close-with-grace';
 import { pino, type Logger } from 'pino';
+import { build as prettyLines } from 'pino-pretty';
 import { buildApp, type App } from './app.ts';
 import { ConfigError, environmentName, flagName, isLoopback, type Config } from './config.ts';
 import { parseDeclarations, type Declarations } from './contract/contexts.ts';
 import { isAnySnapshotError } from './contract/errors.ts';
+import { listen } from './listening.ts';
 import { Metrics } from './http/metrics.ts';
+import { inertJson, inertText } from './http/safe-log.ts';
 import { LocalSnapshotStore } from './store/local-snapshot-store.ts';
 import { nodeFileSystem } from './store/node-file-system.ts';
 import { timedFileSystem } from './store/timed-file-system.ts';
@@ -39,7 +42,7 @@ export async function startService(config: Config): Promise<void> {
   });
   await store.prepare();
   const app = await buildApp(config, store, logger, metrics);
-  const url = await listen(app, config);
+  const url = await listen(app.server, config, process.env);
   // Only now: a start that fails says one line, the reason.
   if (warning !== undefined) logger.warn(warning);
   warnOpenDoors(config, logger);
@@ -51,12 +54,13 @@ function makeLogger(config: Config): Logger {
   const pretty = config.logFormat === 'pretty' || (config.logFormat === 'auto' && process.stderr.isTTY);
   // Standard output carries the one line that says where the service listens; the log goes to standard error.
   const options = { level: config.logLevel, redact: ['req.headers.authorization'] };
-  if (!pretty) return pino(options, pino.destination({ dest: 2, sync: false }));
-  return pino({
-    ...options,
-    transport: {
-      target: 'pino-pretty',
-      options: { destination: 2, ignore: 'pid,hostname', singleLine: true },
+  const lines = pretty
+    ? prettyLines({ destination: 2, ignore: 'pid,hostname', singleLine: true })
+    : pino.destination({ dest: 2, sync: false });
+  const inert = pretty ? inertText : inertJson;
+  return pino(options, {
+    write: (line) => {
+      lines.write(inert(line));
     },
   });
 }
@@ -102,29 +106,9 @@ function warnOpenDoors(config: Config, logger: Logger): void {
   );
 }
 
-async function listen({ server }: App, config: Config): Promise<string> {
-  try {
-    if (config.socket !== undefined) {
-      await server.listen({ path: config.socket });
-      return `unix:${config.socket}`;
-    }
-    return await server.listen({
-      host: config.host,
-      port: config.port,
-      listenTextResolver: () => 'listening',
-    });
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? String(error);
-    const where = config.socket ?? `${config.host}:${config.port}`;
-    const hint =
-      code === 'EADDRINUSE' ? ': something else listens there; choose another with --port, or 0 for any' : '';
-    throw new ConfigError(`cannot listen on ${where} (${code})${hint}`);
-  }
-}
-
 /** First signal: nothing new, running transfers may end within the grace. Second signal or end of grace: stop at once. */
 function stopWithGrace(
-  { server, transfers }: App,
+  { server, transfers, connections }: App,
   store: LocalSnapshotStore,
   config: Config,
   logger: Logger,
@@ -157,6 +141,7 @@ function stopWithGrace(
         process.exitCode = 1;
         server.server.closeAllConnections();
       }, config.graceSeconds * 1000);
+      connections.closeIdle();
       await server.close();
       clearTimeout(cut);
       await store.close();

@@ -22,7 +22,13 @@ export type IntegrityProblem =
   | 'foreign';
 
 export type LimitName =
-  'metadata_bytes' | 'arrays' | 'array_bytes' | 'snapshot_bytes' | 'part_header_bytes' | 'request_line';
+  | 'metadata_bytes'
+  | 'arrays'
+  | 'array_bytes'
+  | 'snapshot_bytes'
+  | 'part_header_bytes'
+  | 'request_headers'
+  | 'chunk_extensions';
 
 interface DetailsByCode {
   malformed_multipart: object;
@@ -48,6 +54,7 @@ interface DetailsByCode {
   limit_exceeded: { readonly limit: LimitName; readonly expected: string; readonly actual?: string };
   unsupported_media_type: { readonly expected?: string };
   range_not_satisfiable: { readonly byte_length: string };
+  expectation_failed: { readonly expected: string };
   contract_violation: { readonly errors: readonly Violation[] };
   fingerprint_context_mismatch: { readonly errors: readonly Violation[] };
   parent_not_complete: { readonly parent_id: string; readonly errors: readonly Violation[] };

@@ -2,7 +2,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SnapshotError } from '../contract/errors.ts';
 import { asSnapshotError, problemHeaders, problemOf, PROBLEM_MEDIA_TYPE, PROBLEMS } from './problems.ts';
-import { drain, isWaitingForContinue, type DrainBounds } from './request-body.ts';
+import { disposeOfBody, type DrainBounds } from './request-body.ts';
 import { sendJson } from './send-json.ts';
 
 export interface ErrorHandlerOptions {
@@ -11,7 +11,7 @@ export interface ErrorHandlerOptions {
   readonly basePath: string;
 }
 
-/** Answers with the problem document of `error`, after draining what the client still sends, within bounds. */
+/** Answers with the problem document of `error`, after what the client still sends has been seen to. */
 export async function sendProblem(
   error: unknown,
   request: FastifyRequest,
@@ -23,12 +23,19 @@ export async function sendProblem(
   request.outcome.code = refusal.code;
   if (refusal.attempt !== undefined) request.outcome.attempt = refusal.attempt;
   if (status >= 500) request.log.error({ err: refusal }, refusal.message);
-  if (isWaitingForContinue(request.raw) || !(await drain(request.raw, options.drainBounds))) {
-    void reply.header('connection', 'close');
-  }
+  await closeAfterUnreadBody(request, reply, options.drainBounds);
   const problem = problemOf(refusal, `urn:request:${request.id}`, options.basePath);
   void reply.code(status).headers(problemHeaders(refusal)).header('cache-control', 'no-store');
   return sendJson(reply, problem, PROBLEM_MEDIA_TYPE);
+}
+
+/** No answer leaves while its request's body is still on the way, whatever is answered. */
+export async function closeAfterUnreadBody(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  bounds: DrainBounds,
+): Promise<void> {
+  if (!(await disposeOfBody(request.raw, bounds))) void reply.header('connection', 'close');
 }
 
 /** Registers the handlers for errors and for paths and methods that do not exist. */
@@ -45,7 +52,11 @@ export function registerErrorHandlers(app: FastifyInstance, options: ErrorHandle
     const allow = allowedMethods(resources, path);
     const error =
       allow.length === 0
-        ? new SnapshotError('not_found', 'There is nothing at this path; see /openapi.json for what there is.', {})
+        ? new SnapshotError(
+            'not_found',
+            'There is nothing at this path; see /openapi.json for what there is.',
+            {},
+          )
         : new SnapshotError('method_not_allowed', `Only ${allow.join(', ')} can be used here.`, { allow });
     return sendProblem(error, request, reply, options);
   });
@@ -63,7 +74,8 @@ function allowedMethods(resources: ReadonlyMap<string, ReadonlySet<string>>, pat
 function matches(pattern: string, path: string): boolean {
   const expected = pattern.split('/');
   const actual = path.split('/');
-  if (expected.at(-1) === '*') return actual.length >= expected.length && sameStart(expected.slice(0, -1), actual);
+  if (expected.at(-1) === '*')
+    return actual.length >= expected.length && sameStart(expected.slice(0, -1), actual);
   return expected.length === actual.length && sameStart(expected, actual);
 }
 

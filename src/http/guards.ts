@@ -1,6 +1,6 @@
 /** Who may come in: checked for every request before its route or its body is looked at. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { SnapshotError } from '../contract/errors.ts';
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
@@ -18,15 +18,21 @@ export function allowedHosts(listeningHost: string, configured: readonly string[
   return new Set([...LOOPBACK_NAMES, own, ...configured].map((name) => name.toLowerCase()));
 }
 
-/** Against DNS rebinding: a page of another site can make a browser come here, but not under one of our names. */
-export function checkHost(host: string | undefined, allowed: AllowedHosts): void {
+/**
+ * Against DNS rebinding: a page of another site can make a browser come here, but not under one of our names. One host is
+ * named once: of two headers, or of a whole URL as the target beside another Host, whoever reads decides (RFC 9112, 3.2).
+ */
+export function checkHost(request: IncomingMessage, allowed: AllowedHosts): void {
   if (allowed === null) return;
+  const [host, ...more] = request.headersDistinct['host'] ?? [];
+  const target = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/iu.exec(request.url ?? '')?.[1];
   const name = hostName(host);
-  if (name !== null && allowed.has(name)) return;
+  const isOne = more.length === 0 && (target === undefined || target.toLowerCase() === host?.toLowerCase());
+  if (isOne && name !== null && allowed.has(name)) return;
   throw new SnapshotError(
     'forbidden_host',
-    'The Host header names none of the hosts this service answers to; call it by one of its own names, or add the name to ' +
-      'SNAPSHOTS_ALLOWED_HOSTS.',
+    'The request does not name exactly one host that this service answers to; call it by one of its own names, or add the ' +
+      'name to SNAPSHOTS_ALLOWED_HOSTS.',
     {},
   );
 }
@@ -82,8 +88,29 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** No coding is undone here: what is stored is what was sent. */
+/** Only 100-continue can be expected of this service (RFC 9110, 10.1.1). */
+export function checkExpectation(headers: IncomingHttpHeaders): void {
+  const expected = (headers.expect ?? '').split(',').map((member) => member.trim().toLowerCase());
+  if (headers.expect === undefined || expected.every((member) => member === '100-continue')) return;
+  throw new SnapshotError(
+    'expectation_failed',
+    'Nothing but 100-continue can be expected; leave the Expect header out.',
+    {
+      expected: '100-continue',
+    },
+  );
+}
+
+/** No coding is undone here, of the content or of its transfer: what is stored is what was sent. */
 export function checkContentEncoding(headers: IncomingHttpHeaders): void {
+  const transfer = headers['transfer-encoding'];
+  if (transfer !== undefined && transfer.toLowerCase() !== 'chunked') {
+    throw new SnapshotError(
+      'unsupported_media_type',
+      'Of transfer codings only chunked is supported; send the body as it is.',
+      { expected: 'chunked' },
+    );
+  }
   if (headers['content-encoding'] === undefined) return;
   throw new SnapshotError(
     'unsupported_media_type',

@@ -27,6 +27,7 @@ export const PROBLEMS = {
   limit_exceeded: { status: 413, title: 'A limit is exceeded' },
   unsupported_media_type: { status: 415, title: 'The media type is not supported' },
   range_not_satisfiable: { status: 416, title: 'The range cannot be satisfied' },
+  expectation_failed: { status: 417, title: 'The expectation cannot be met' },
   contract_violation: { status: 422, title: 'The document breaks the contract' },
   fingerprint_context_mismatch: { status: 422, title: 'The fingerprint context does not match its declaration' },
   parent_not_complete: { status: 422, title: 'The parent is not a published, valid snapshot' },

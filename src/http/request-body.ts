@@ -1,15 +1,20 @@
 /** What happens to a request's body around its handler: 100-continue, idle time, and draining what was refused. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { SnapshotError } from '../contract/errors.ts';
+import { lingerAfterAnswer } from './lingering-close.ts';
 
 const awaitsContinue = new WeakMap<IncomingMessage, ServerResponse>();
 
-/** Node would answer "100 Continue" before any check; here the handler does, once nothing stands against the body. */
-export function holdContinue(server: Server): void {
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+/**
+ * Node would answer "100 Continue", or 417 to what else is expected, before any check; here the handler does the one, once
+ * nothing stands against the body, and a guard the other.
+ */
+export function holdExpectations(server: Server): void {
+  const hold = (request: IncomingMessage, response: ServerResponse): void => {
     awaitsContinue.set(request, response);
     server.emit('request', request, response);
-  });
+  };
+  server.on('checkContinue', hold).on('checkExpectation', hold);
 }
 
 /** Tells a client that waits with `Expect: 100-continue` to send its body. */
@@ -52,22 +57,31 @@ export interface DrainBounds {
 }
 
 /** True when bytes of the body may still come that nobody will read. */
-export function hasUnreadBody(request: IncomingMessage): boolean {
+function hasUnreadBody(request: IncomingMessage): boolean {
   if (request.complete || request.destroyed) return false;
-  return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
-}
-
-/** True when a refusal now spares the client from sending its body at all. */
-export function isWaitingForContinue(request: IncomingMessage): boolean {
-  return awaitsContinue.has(request);
+  return (
+    request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
+  );
 }
 
 /**
- * Reads and forgets the rest of a refused body, so that a client which only listens after it has sent everything hears
- * the answer instead of a reset. Resolves true when the body ended within the bounds.
+ * Sees to a body that nobody will read before its request is answered, so that also a client which only listens after it
+ * has sent everything hears the answer. Resolves true when the connection can take another request; otherwise it is to be
+ * closed after the answer, which it then does without losing it. No time is spent on what cannot end within the bounds:
+ * a body that is announced longer, and one whose client waits to be asked for it.
  */
-export function drain(request: IncomingMessage, bounds: DrainBounds): Promise<boolean> {
-  if (!hasUnreadBody(request)) return Promise.resolve(true);
+export async function disposeOfBody(request: IncomingMessage, bounds: DrainBounds): Promise<boolean> {
+  if (!hasUnreadBody(request)) return true;
+  const hopeless =
+    awaitsContinue.has(request) || Number(request.headers['content-length'] ?? 0) > bounds.bytes;
+  if (!hopeless && (await drain(request, bounds))) return true;
+  lingerAfterAnswer(request.socket);
+  request.resume();
+  return false;
+}
+
+/** Reads and forgets; resolves true when the body ended within the bounds. */
+function drain(request: IncomingMessage, bounds: DrainBounds): Promise<boolean> {
   return new Promise((resolve) => {
     let left = bounds.bytes;
     let idle = setTimeout(finish, bounds.idleMs, false);

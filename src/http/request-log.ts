@@ -1,6 +1,6 @@
 /** One line per request, written when it is over, however it ends: who, what, how many bytes, how long, why. */
 import type { Socket } from 'node:net';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -23,37 +23,42 @@ const counted = new WeakMap<Socket, { readonly read: number; readonly written: n
 export function registerRequestLog(app: FastifyInstance): void {
   app.decorateRequest('outcome');
   app.addHook('onRequest', (request, reply, done) => {
-    request.outcome = {};
-    const started = process.hrtime.bigint();
-    const { socket } = request.raw;
-    const before = counted.get(socket) ?? { read: 0, written: 0 };
-    reply.raw.once('close', () => {
-      const finished = reply.raw.writableFinished;
-      const status = reply.raw.headersSent ? reply.raw.statusCode : null;
-      const { outcome } = request;
-      outcome.bytesIn = socket.bytesRead - before.read;
-      outcome.bytesOut = socket.bytesWritten - before.written;
-      request.log[levelOf(request, status, finished)](
-        {
-          method: request.method,
-          path: request.raw.url,
-          status,
-          snapshot_id: outcome.snapshotId,
-          code: outcome.code,
-          attempt: outcome.attempt,
-          payload_bytes: outcome.payloadBytes,
-          bytes_in: outcome.bytesIn,
-          bytes_out: outcome.bytesOut,
-          duration_ms: Number((process.hrtime.bigint() - started) / 1000n) / 1000,
-          remote: socket.remoteAddress ?? 'socket',
-          user_agent: request.headers['user-agent'],
-          ended: finished ? 'answered' : 'broken off',
-        },
-        'request',
-      );
-      counted.set(socket, { read: socket.bytesRead, written: socket.bytesWritten });
-    });
+    startRequestLog(request, reply);
     done();
+  });
+}
+
+/** Called by hand for a request that reaches no hook because its URL cannot be read. */
+export function startRequestLog(request: FastifyRequest, reply: FastifyReply): void {
+  request.outcome = {};
+  const started = process.hrtime.bigint();
+  const { socket } = request.raw;
+  const before = counted.get(socket) ?? { read: 0, written: 0 };
+  reply.raw.once('close', () => {
+    const finished = reply.raw.writableFinished;
+    const status = reply.raw.headersSent ? reply.raw.statusCode : null;
+    const { outcome } = request;
+    outcome.bytesIn = socket.bytesRead - before.read;
+    outcome.bytesOut = socket.bytesWritten - before.written;
+    request.log[levelOf(request, status, finished)](
+      {
+        method: request.method,
+        path: request.raw.url,
+        status,
+        snapshot_id: outcome.snapshotId,
+        code: outcome.code,
+        attempt: outcome.attempt,
+        payload_bytes: outcome.payloadBytes,
+        bytes_in: outcome.bytesIn,
+        bytes_out: outcome.bytesOut,
+        duration_ms: Number((process.hrtime.bigint() - started) / 1000n) / 1000,
+        remote: socket.remoteAddress ?? 'socket',
+        user_agent: request.headers['user-agent'],
+        ended: finished ? 'answered' : 'broken off',
+      },
+      'request',
+    );
+    counted.set(socket, { read: socket.bytesRead, written: socket.bytesWritten });
   });
 }
 

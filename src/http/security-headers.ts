@@ -1,7 +1,7 @@
 /** Headers that keep a browser from making anything of an answer but what it is. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 
-const SECURITY_HEADERS = {
+export const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
@@ -11,7 +11,11 @@ const SECURITY_HEADERS = {
 
 export function registerSecurityHeaders(server: FastifyInstance): void {
   server.addHook('onRequest', (_request, reply, done) => {
-    void reply.headers(SECURITY_HEADERS);
+    addSecurityHeaders(reply);
     done();
   });
+}
+
+export function addSecurityHeaders(reply: FastifyReply): void {
+  void reply.headers(SECURITY_HEADERS);
 }
