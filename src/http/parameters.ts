@@ -16,15 +16,12 @@ export function snapshotIdOf(text: string): SnapshotId {
 }
 
 const id = z.string().refine(isSnapshotId, 'expected a snapshot id: 32 lowercase hex digits');
+const LIMIT = `expected a whole number from 1 to ${MAX_PAGE}`;
 const limit = z
-  .string()
-  .regex(/^[1-9]\d{0,4}$/u)
+  .string(LIMIT)
+  .regex(/^[1-9]\d{0,4}$/u, LIMIT)
   .transform(Number)
-  .pipe(z.number().max(MAX_PAGE))
-  .catch((context) => {
-    context.issues.push({ code: 'custom', message: `expected a whole number from 1 to ${MAX_PAGE}`, input: context.value });
-    return 0;
-  });
+  .pipe(z.number().max(MAX_PAGE, LIMIT));
 
 export const listingQuery = z.strictObject({
   limit: limit.optional(),
