@@ -63,8 +63,10 @@ export interface CrashState {
 
 export interface CrashOptions {
   readonly rename: RenameModel;
-  /** Up to this many combinations are all tried; of more, all that differ from an extreme in one or two choices. */
+  /** Up to this many combinations are all tried; of more, all that differ from an extreme in a few choices. */
   readonly exhaustiveUpTo: number;
+  /** How many choices may differ from an extreme then. */
+  readonly deviations: 1 | 2;
   /** Random combinations in addition. */
   readonly samples: number;
   /** Uniform in [0, 1). */
@@ -93,7 +95,7 @@ export function* crashStates(
 function* vectorsOf(choices: readonly Choice[], options: CrashOptions): Generator<Vector, void, void> {
   const combinations = choices.reduce((product, choice) => product * choice.options, 1);
   if (combinations <= options.exhaustiveUpTo) yield* allVectors(choices);
-  else yield* structuredVectors(choices);
+  else yield* structuredVectors(choices, options.deviations);
   for (let sample = 0; sample < options.samples; sample += 1) {
     yield choices.map(({ options: count }) => Math.floor(options.random() * count));
   }
@@ -113,14 +115,15 @@ function* allVectors(choices: readonly Choice[]): Generator<Vector, void, void> 
   }
 }
 
-/** Both extremes, and everything that differs from one of them in one or two choices. */
-function* structuredVectors(choices: readonly Choice[]): Generator<Vector, void, void> {
+/** Both extremes, and everything that differs from one of them in up to `deviations` choices. */
+function* structuredVectors(choices: readonly Choice[], deviations: 1 | 2): Generator<Vector, void, void> {
   for (const base of [choices.map(({ all }) => all), choices.map(({ none }) => none)]) {
     yield base;
     for (let first = 0; first < choices.length; first += 1) {
       for (let one = 0; one < choices[first]!.options; one += 1) {
         const single = base.with(first, one);
         yield single;
+        if (deviations === 1) continue;
         for (let second = first + 1; second < choices.length; second += 1) {
           for (let two = 0; two < choices[second]!.options; two += 1) yield single.with(second, two);
         }

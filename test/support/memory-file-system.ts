@@ -155,7 +155,7 @@ export function memoryFileSystem(tree: MemoryDirectory, pause: Pause = () => Pro
       target.parent.entries.set(target.name, moved);
     },
     syncDirectory: async (path) => {
-      await pause('fsync');
+      await pause('fsync of a directory');
       if (find(tree, path, 'open').kind !== 'directory') throw systemError('ENOTDIR', 'open');
     },
     read: async (descriptor, buffer, position) => {

@@ -7,7 +7,7 @@ import type { Declarations } from '../../src/contract/contexts.ts';
 import { SnapshotError } from '../../src/contract/errors.ts';
 import type { FileSystem } from '../../src/store/file-system.ts';
 import { LocalSnapshotStore } from '../../src/store/local-snapshot-store.ts';
-import { emptyDirectory, memoryFileSystem } from './memory-file-system.ts';
+import { emptyDirectory, memoryFileSystem, type Pause } from './memory-file-system.ts';
 import { randomOf } from './random.ts';
 import { History, recordingFileSystem, withoutSync } from './recording-file-system.ts';
 
@@ -133,6 +133,30 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       publish(disk, store, idOf('2'), { salt: 100 }),
     ]);
   },
+  'a second rename while the first one is being synced': async (disk) => {
+    const renamed: string[] = [];
+    let secondRenamed = (): void => undefined;
+    const second = new Promise<void>((resolve) => {
+      secondRenamed = resolve;
+    });
+    const slow: FileSystem = {
+      ...disk.fs,
+      rename: async (from, to) => {
+        await disk.fs.rename(from, to);
+        if (renamed.push(to) === 2) secondRenamed();
+      },
+      syncDirectory: async (path) => {
+        await disk.fs.syncDirectory(path);
+        // Says so only after the second rename, which this sync came too early to cover.
+        if (path.endsWith('/snapshots') && renamed.length === 1) await second;
+      },
+    };
+    const store = storeOver(slow);
+    await Promise.all([
+      publish(disk, store, idOf('1'), { arrays: 2 }),
+      publish(disk, store, idOf('2'), { salt: 100 }),
+    ]);
+  },
   'two processes on a fresh root': async (disk) => {
     await Promise.all([
       publish(disk, storeOver(disk.fs), idOf('1')),
@@ -199,11 +223,7 @@ export async function record(name: string, seed: number, dropSync?: number): Pro
   const random = randomOf(seed);
   const tree = emptyDirectory();
   const history = new History<Told>();
-  // Operations take effect after a random number of turns, so that concurrent ones interleave differently per seed.
-  const pause = async (): Promise<void> => {
-    for (let turns = Math.floor(random() * 6); turns > 0; turns -= 1) await Promise.resolve();
-  };
-  const recorded = recordingFileSystem(memoryFileSystem(tree, pause), history);
+  const recorded = recordingFileSystem(memoryFileSystem(tree, turnsBefore(random)), history);
   let dropped: string | null = null;
   const fs =
     dropSync === undefined
@@ -215,4 +235,16 @@ export async function record(name: string, seed: number, dropSync?: number): Pro
   if (scenario === undefined) throw new Error(`There is no scenario "${name}".`);
   await scenario({ fs, history, random });
   return { name, history, dropped };
+}
+
+/**
+ * Operations take effect after a random number of turns, and now and then a sync takes far longer than all else, so that
+ * concurrent operations interleave differently per seed and much can happen while a sync is under way.
+ */
+function turnsBefore(random: () => number): Pause {
+  return async (operation) => {
+    const slow = operation.startsWith('fsync') && random() < 0.3;
+    const turns = Math.floor(random() * (slow ? 2000 : 5));
+    for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+  };
 }

@@ -3,16 +3,17 @@ import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { LocalSnapshotStore } from '../../src/store/local-snapshot-store.ts';
 import { crashStates, type CrashOptions } from './crash-states.ts';
-import { memoryFileSystem, type MemoryDirectory } from './memory-file-system.ts';
+import { memoryFileSystem, type MemoryDirectory, type MemoryNode } from './memory-file-system.ts';
 import { DECLARATIONS, ROOT, type Recording, type Told } from './power-cut-histories.ts';
 
 /**
  * `lost`: something that a client was told is not there, or other than it was told. `false`: something is visible as a
- * snapshot that cannot be proven, or that nobody ever staged. `listing`: the listing fails or leaves something out.
+ * snapshot that cannot be proven, or that nobody ever staged. `accepted`: the reader takes bytes for proven that are not
+ * those of the manifest. `listing`: the listing fails or leaves something out.
  * `reappeared`: an attempt that became a snapshot shows as incomplete once more. `unanswered`: /incomplete fails or
  * hides an attempt.
  */
-export type ViolationKind = 'lost' | 'false' | 'listing' | 'reappeared' | 'unanswered';
+export type ViolationKind = 'lost' | 'false' | 'accepted' | 'listing' | 'reappeared' | 'unanswered';
 
 export interface PowerCutViolation {
   readonly kind: ViolationKind;
@@ -62,9 +63,7 @@ function stagedManifests({ history }: Recording): ReadonlySet<string> {
     if (operation.kind !== 'write' || basename(operation.path) !== 'manifest.json') continue;
     parts.set(operation.file, [...(parts.get(operation.file) ?? []), operation.bytes]);
   }
-  return new Set(
-    [...parts.values()].map((bytes) => createHash('sha256').update(Buffer.concat(bytes)).digest('hex')),
-  );
+  return new Set([...parts.values()].map((bytes) => sha256Of(Buffer.concat(bytes))));
 }
 
 type Found = Pick<PowerCutViolation, 'kind' | 'detail'>;
@@ -77,12 +76,8 @@ export async function judgeDisk(
 ): Promise<Found[]> {
   const found: Found[] = [];
   const names = (directory: string): string[] => {
-    let node: MemoryDirectory | undefined = tree;
-    for (const step of `${ROOT}/${directory}`.slice(1).split('/')) {
-      const next: unknown = node?.entries.get(step);
-      node = next as MemoryDirectory | undefined;
-    }
-    return [...(node?.entries.keys() ?? [])].sort();
+    const node = nodeAt(tree, `${ROOT}/${directory}`);
+    return node?.kind === 'directory' ? [...node.entries.keys()].sort() : [];
   };
   const published = names('snapshots');
   const attempts = names('staging');
@@ -99,8 +94,13 @@ export async function judgeDisk(
   const digests = new Map<string, string>();
   for (const id of published) {
     try {
-      const { manifestSha256 } = await store.readManifest(id);
+      const { manifestSha256, manifest } = await store.readManifest(id);
       digests.set(id, manifestSha256);
+      for (const { file, sha256 } of Object.values(manifest.arrays)) {
+        const node = nodeAt(tree, `${ROOT}/snapshots/${id}/${file}`);
+        const bytes = node?.kind === 'file' ? node.bytes : new Uint8Array();
+        if (sha256Of(bytes) !== sha256) found.push({ kind: 'accepted', detail: `${id}/${file}` });
+      }
       if (!staged.has(manifestSha256))
         found.push({ kind: 'false', detail: `${id} has a manifest of nobody` });
     } catch (error) {
@@ -132,6 +132,18 @@ export async function judgeDisk(
     found.push({ kind: 'unanswered', detail: messageOf(error) });
   }
   return found;
+}
+
+function nodeAt(tree: MemoryDirectory, path: string): MemoryNode | undefined {
+  let node: MemoryNode | undefined = tree;
+  for (const step of path.slice(1).split('/')) {
+    node = node?.kind === 'directory' ? node.entries.get(step) : undefined;
+  }
+  return node;
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 function messageOf(error: unknown): string {
