@@ -1,0 +1,111 @@
+/** GET /incomplete: what failed stays where it was, is shown with its phase, and is changed by nobody. */
+import fs from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+import { ask, jsonOf, pathsOf, problemOf } from '../support/http.ts';
+import { appForTest } from '../support/service.ts';
+import { attemptsOf, idOf, metadataOf, packagePath, treeOf } from '../support/stores.ts';
+import { bytesOf, EXAMPLE_ARRAYS, post, publish } from '../support/uploads.ts';
+
+const draft = (id: string, arrays: object): Buffer =>
+  Buffer.from(JSON.stringify({ snapshot: metadataOf(id), arrays }));
+const ids = bytesOf(new BigUint64Array([1n, 2n, 3n]));
+
+test('an attempt whose upload failed stays as it was and is shown as STAGING, named by the refusal', async () => {
+  const { url, root } = await appForTest();
+  const id = idOf(1);
+  const metadata = draft(id, { ids: { dtype: 'uint64' }, more: { dtype: 'uint8' } });
+  const problem = problemOf(await post(url, metadata, [{ name: 'ids', payload: ids }]), 'array_mismatch');
+  const [attempt] = attemptsOf(root);
+  expect(problem.attempt).toBe(`staging/${attempt}`);
+  expect(fs.readdirSync(join(root, problem.attempt)).sort()).toEqual(['array-ids.bin', 'intent.json']);
+  const { incomplete, next } = jsonOf(await ask(url, '/incomplete'));
+  expect(next).toBeNull();
+  expect(incomplete).toStrictEqual([
+    {
+      path: problem.attempt,
+      snapshot_id: id,
+      phase: 'STAGING',
+      diagnostic: expect.stringContaining('1 further file'),
+      byte_length: String(ids.length + `{"snapshot_id":"${id}"}`.length),
+      modified_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u),
+    },
+  ]);
+  // The failed attempt stands in nobody's way, and nobody takes it away.
+  const arrays = { ids: { dtype: 'uint64', bytes: ids } };
+  expect((await publish(url, id, arrays)).status).toBe(201);
+  expect(attemptsOf(root)).toEqual([attempt]);
+});
+
+test('what is refused before anything is staged leaves nothing', async () => {
+  const { url, root } = await appForTest();
+  await publish(url, idOf(1), EXAMPLE_ARRAYS);
+  problemOf(await publish(url, idOf(1), EXAMPLE_ARRAYS), 'snapshot_exists');
+  problemOf(await publish(url, idOf(2), EXAMPLE_ARRAYS, { scope: '' }), 'contract_violation');
+  problemOf(await publish(url, idOf(2), EXAMPLE_ARRAYS, { parent_id: idOf(3) }), 'parent_not_complete');
+  expect(attemptsOf(root)).toEqual([]);
+  expect(jsonOf(await ask(url, '/incomplete'))).toEqual({ incomplete: [], next: null });
+});
+
+test('every kind of leftover is shown with its phase, and nothing is changed by looking', async () => {
+  const { url, root } = await appForTest();
+  const id = idOf(1);
+  await publish(url, id, EXAMPLE_ARRAYS);
+  const attempt = (digit: string): string => join(root, 'staging', digit.repeat(32));
+  const copy = (digit: string): string => {
+    fs.cpSync(packagePath(root, id), attempt(digit), { recursive: true });
+    return attempt(digit);
+  };
+  copy('1');
+  fs.rmSync(join(copy('2'), 'complete.sha256'));
+  fs.appendFileSync(join(copy('3'), 'array-ids.bin'), 'x');
+  fs.rmSync(join(copy('4'), 'intent.json'));
+  fs.mkdirSync(attempt('5'));
+  fs.writeFileSync(attempt('6'), 'not a directory');
+  fs.symlinkSync(packagePath(root, id), attempt('7'));
+  fs.mkdirSync(join(root, 'staging', 'foreign'));
+  const before = treeOf(root);
+  const { incomplete } = jsonOf(await ask(url, '/incomplete'));
+  expect(
+    incomplete.map(({ path, phase, snapshot_id }: any) => [path.slice(8, 9), phase, snapshot_id]),
+  ).toEqual([
+    ['1', 'VALIDATED', id],
+    ['2', 'STAGING', id],
+    ['3', 'INVALID', id],
+    ['4', 'INVALID', null],
+    ['5', 'INVALID', null],
+    ['6', 'INVALID', null],
+    ['7', 'INVALID', null],
+    ['f', 'INVALID', null],
+  ]);
+  for (const { diagnostic } of incomplete) expect(diagnostic).toMatch(/\S/u);
+  expect(treeOf(root)).toEqual(before);
+});
+
+test('paging leads over all attempts once', async () => {
+  const { url, root } = await appForTest();
+  const names = Array.from({ length: 11 }, (_, index) => idOf(index));
+  for (const name of names) fs.mkdirSync(join(root, 'staging', name));
+  const seen: string[] = [];
+  let pages = 0;
+  for (let path: string | undefined = '/incomplete?limit=4'; path !== undefined; pages += 1) {
+    const answer: any = await ask(url, path);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    seen.push(...jsonOf(answer).incomplete.map((one: { path: string }) => one.path));
+    path = /^<([^>]+)>; rel="next"$/u.exec(answer.headers.link ?? '')?.[1];
+    expect(path === undefined).toBe(jsonOf(answer).next === null);
+  }
+  expect(seen).toEqual(names.map((name) => `staging/${name}`));
+  expect(pages).toBe(3);
+});
+
+test.each([
+  ['limit=0', ['limit']],
+  ['limit=x&phase=STAGING', ['limit', 'phase']],
+  ['after=', ['after']],
+  [`after=${'a'.repeat(256)}`, ['after']],
+])('a query that cannot be meant is refused: %s', async (query, paths) => {
+  const { url } = await appForTest();
+  expect(pathsOf(problemOf(await ask(url, `/incomplete?${query}`), 'invalid_request')).sort()).toEqual(paths);
+});
