@@ -28,7 +28,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(src|routes)/',
-        pathNot: ['^src/store/node-file-system\\.ts$', '^src/(cli|client)/', '^src/main\\.ts$'],
+        pathNot: ['^src/store/node-file-system\\.ts$', '^src/(cli|client)/', '^src/(main|listening)\\.ts$'],
       },
       to: { path: FILE_SYSTEM },
     },

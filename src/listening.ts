@@ -1,0 +1,71 @@
+/** Where the service listens: a port, a unix socket, or a socket that systemd hands over (sd_listen_fds). */
+import fs from 'node:fs';
+import net from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { ConfigError, environmentName, flagName, isLoopback, type Config } from './config.ts';
+
+/** The first descriptor that systemd passes. */
+const FIRST_PASSED = 3;
+
+/** Starts listening and gives the address for people: `http://…` or `unix:…`. Throws `ConfigError`. */
+export async function listen(
+  server: FastifyInstance,
+  config: Config,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<string> {
+  try {
+    if (isSocketPassed(environment)) return await listenOnPassed(server, config);
+    if (config.socket === undefined) {
+      const { host, port } = config;
+      return (await server.listen({ host, port, listenTextResolver: () => 'listening' })) + config.basePath;
+    }
+    await forgetDeadSocket(config.socket);
+    await server.listen({ path: config.socket, listenTextResolver: () => 'listening' });
+    return `unix:${config.socket}`;
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const code = (error as NodeJS.ErrnoException).code ?? String(error);
+    const where = config.socket ?? `${config.host}:${config.port}`;
+    const hint =
+      code === 'EADDRINUSE' ? ': something else listens there; choose another with --port, or 0 for any' : '';
+    throw new ConfigError(`cannot listen on ${where} (${code})${hint}`);
+  }
+}
+
+function isSocketPassed(environment: Readonly<Record<string, string | undefined>>): boolean {
+  return environment['LISTEN_PID'] === String(process.pid) && Number(environment['LISTEN_FDS']) >= 1;
+}
+
+async function listenOnPassed(server: FastifyInstance, config: Config): Promise<string> {
+  await server.ready();
+  await new Promise<void>((resolve, reject) => {
+    server.server.once('error', reject);
+    server.server.listen({ fd: FIRST_PASSED }, resolve);
+  });
+  const address = server.server.address();
+  if (address === null || typeof address === 'string') return `unix:${address ?? 'passed socket'}`;
+  if (!isLoopback(address.address) && config.token === undefined && !config.allowAnonymous) {
+    throw new ConfigError(
+      `the passed socket ${address.address} can be reached from other machines: set ${environmentName('token')}, or ` +
+        flagName('allowAnonymous'),
+    );
+  }
+  const host = net.isIPv6(address.address) ? `[${address.address}]` : address.address;
+  return `http://${host}:${address.port}${config.basePath}`;
+}
+
+/** A socket file stays behind when a process is killed: nobody answers there, so the next one may take its place. */
+async function forgetDeadSocket(path: string): Promise<void> {
+  if (!fs.lstatSync(path, { throwIfNoEntry: false })?.isSocket()) return;
+  const dead = await new Promise<boolean>((resolve) => {
+    const probe = net.connect(path);
+    probe.once('connect', () => {
+      probe.destroy();
+      resolve(false);
+    });
+    probe.once('error', (error: NodeJS.ErrnoException) => {
+      resolve(error.code === 'ECONNREFUSED');
+    });
+  });
+  if (dead) fs.unlinkSync(path);
+}
