@@ -26,8 +26,9 @@ export function packageTarRoute(app: FastifyInstance, { store, transfers, config
           'content-disposition': `attachment; filename="${id}.tar"`,
         });
         if (request.method === 'HEAD') return await reply.send();
-        const mtime = new Date(Number(BigInt(manifest.snapshot.finished_at_ns) / 1_000_000n));
-        return await sendHijacked(request, reply, tarBlocks(id, files, mtime), config.idleSeconds * 1000);
+        const mtimeSeconds = Number(BigInt(manifest.snapshot.finished_at_ns) / 1_000_000_000n);
+        const blocks = tarBlocks(id, files, mtimeSeconds);
+        return await sendHijacked(request, reply, blocks, config.idleSeconds * 1000);
       } finally {
         done();
       }

@@ -121,8 +121,9 @@ export const arrayEntrySchema = z.strictObject(arrayFields).describe('One array 
 const draftArraySchema = z
   .strictObject(arrayFields)
   .partial()
-  .required({ dtype: true })
-  .describe('One array to come; only dtype is needed, and what else is given must match the bytes');
+  .describe(
+    'One array to come; dtype is needed unless its part is a .npy file, and all that is given must match the bytes',
+  );
 
 const arrayKey = z.string().regex(ARRAY_KEY_PATTERN);
 

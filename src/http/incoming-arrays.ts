@@ -1,4 +1,5 @@
 /** From multipart parts to payloads: raw bytes as they are, `.npy` files by what their header says. */
+import { SnapshotError } from '../contract/errors.ts';
 import { arrayKeyOfFileName, isArrayKey } from '../contract/ids.ts';
 import type { IncomingPayload } from '../store/incoming-payloads.ts';
 import type { IncomingPart } from './multipart-parts.ts';
@@ -11,13 +12,24 @@ export async function* incomingArrays(
   parts: AsyncIterable<IncomingPart>,
 ): AsyncGenerator<IncomingPayload, void, void> {
   for await (const { name, mediaType, chunks } of parts) {
+    const npyKey = NPY_NAME.exec(name)?.groups?.['key'];
     if (mediaType !== NPY_MEDIA_TYPE) {
+      if (npyKey !== undefined) throw unmarkedNpy(npyKey, mediaType);
       yield { name, chunks };
       continue;
     }
-    const plainName = NPY_NAME.exec(name)?.groups?.['key'] ?? name;
+    const plainName = npyKey ?? name;
     const key = isArrayKey(plainName) ? plainName : arrayKeyOfFileName(plainName);
     const npy = await readNpy(chunks, key === null ? 'arrays' : `arrays.${key}`);
     yield { name: plainName, chunks: npy.chunks, dtype: npy.dtype };
   }
+}
+
+/** Only a name ends like this, so the header would be stored as if it were elements. */
+function unmarkedNpy(key: string, mediaType: string): SnapshotError<'array_mismatch'> {
+  const problem = `arrived as array-${key}.npy of media type ${mediaType.slice(0, 80)}`;
+  const advice = `send a .npy file as ${NPY_MEDIA_TYPE}, or raw bytes as array-${key}.bin`;
+  return new SnapshotError('array_mismatch', `arrays.${key}: ${problem}; ${advice}.`, {
+    errors: [{ path: `arrays.${key}`, message: `${problem}; ${advice}` }],
+  });
 }

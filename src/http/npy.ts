@@ -25,11 +25,12 @@ function descrOf(dtype: Dtype): string {
 }
 
 const DTYPE_OF_DESCR: ReadonlyMap<string, Dtype> = new Map(
-  DTYPE_NAMES.flatMap((dtype) => [
-    [descrOf(dtype), dtype] as const,
-    // For single bytes NumPy accepts any order.
-    [descrOf(dtype).replace('|', '<'), dtype] as const,
-  ]),
+  DTYPE_NAMES.flatMap((dtype) => {
+    const descr = descrOf(dtype);
+    // A single byte has no order, whichever is given.
+    const orders = dtypeWidth(dtype) === 1 ? ['|', '<', '>', '='] : ['<'];
+    return orders.map((order) => [`${order}${descr.slice(1)}`, dtype] as const);
+  }),
 );
 
 /** The header of a version 1.0 file for `count` elements, padded so that the payload begins on a multiple of 64 bytes. */
@@ -89,42 +90,50 @@ async function* payload(
   where: string,
 ): AsyncGenerator<Uint8Array, void, void> {
   let seen = BigInt(rest.length);
+  // At once, lest everything that follows be stored before it is refused.
+  if (seen > expected) throw lengthMismatch(where, expected, 'more');
   if (rest.length > 0) yield rest;
   for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
     seen += BigInt(next.value.length);
+    if (seen > expected) throw lengthMismatch(where, expected, 'more');
     yield next.value;
   }
-  if (seen === expected) return;
-  throw new SnapshotError(
+  if (seen < expected) throw lengthMismatch(where, expected, String(seen));
+}
+
+function lengthMismatch(where: string, expected: bigint, found: string): SnapshotError<'array_mismatch'> {
+  return new SnapshotError(
     'array_mismatch',
-    `${where}: its .npy header announces ${expected} bytes of payload, but ${seen} arrived.`,
+    `${where}: its .npy header announces ${expected} bytes of payload, but ${found} arrived.`,
     {
       errors: [
-        { path: where, message: `must hold the ${expected} bytes its .npy header announces, found ${seen}` },
+        { path: where, message: `must hold the ${expected} bytes its .npy header announces, found ${found}` },
       ],
       expected: String(expected),
-      actual: String(seen),
+      ...(found === 'more' ? {} : { actual: found }),
     },
   );
 }
 
-/** A Python dict literal of exactly these three keys, in any order, as `numpy.lib.format` writes it. */
-const FIELD =
-  /\s*'(descr|fortran_order|shape)'\s*:\s*('[^'\\]*'|True|False|\([\d\s,L]*\)|\[[^\]]*\])\s*(?:,|(?=\}))/uy;
+/** A Python dict literal of exactly these three keys, in any order, as `numpy.lib.format` reads it. */
+const FIELD = new RegExp(
+  String.raw`\s*(?<quote>['"])(?<name>descr|fortran_order|shape)\k<quote>\s*:\s*` +
+    String.raw`(?<value>'[^'\\]*'|"[^"\\]*"|True|False|\([\d\s,L]*\)|\[[^:{}]*\])\s*(?:,|(?=\}))`,
+  'uy',
+);
 
 function judgeHeader(header: string, where: string): { dtype: Dtype; count: bigint } {
   const fields = dictFields(header);
   const descr = fields?.get('descr');
   const shape = fields?.get('shape');
   const fortran = fields?.get('fortran_order');
-  if (fields?.size !== 3 || descr === undefined || shape === undefined || fortran === undefined) {
+  if (descr === undefined || shape === undefined || !/^(?:True|False)$/u.test(fortran ?? '')) {
     throw refused(where, 'has a header that cannot be read', 'save it with numpy.save');
   }
-  const name = descr.startsWith("'") ? descr.slice(1, -1) : '';
-  const dtype = DTYPE_OF_DESCR.get(name);
+  const dtype = DTYPE_OF_DESCR.get(descr.slice(1, -1));
   if (dtype === undefined)
-    throw refused(where, `holds elements of type ${descr.slice(0, 40)}`, adviceFor(name));
-  const count = /^\((\d+)L?,\s*\)$/u.exec(shape)?.[1];
+    throw refused(where, `holds elements of type ${descr.slice(0, 40)}`, adviceFor(descr));
+  const count = /^\(\s*(\d+)L?\s*,\s*\)$/u.exec(shape)?.[1];
   if (count === undefined) {
     throw refused(
       where,
@@ -143,7 +152,7 @@ function dictFields(header: string): Map<string, string> | null {
   FIELD.lastIndex = 1;
   let end = 1;
   for (let match = FIELD.exec(text); match !== null; match = FIELD.exec(text)) {
-    const [, name = '', value = ''] = match;
+    const { name = '', value = '' } = match.groups ?? {};
     if (fields.has(name)) return null;
     fields.set(name, value);
     end = FIELD.lastIndex;
@@ -152,7 +161,8 @@ function dictFields(header: string): Map<string, string> | null {
 }
 
 function adviceFor(descr: string): string {
-  const [, order, kind, width] = /^([<>|=]?)([a-z?])(\d*)$/iu.exec(descr) ?? [];
+  if (descr.startsWith('[')) return "send each field as an array of its own: save a['name'].copy()";
+  const [, order, kind, width] = /^([<>|=]?)([a-z?])(\d*)$/iu.exec(descr.slice(1, -1)) ?? [];
   if (order === '>' && (kind === 'i' || kind === 'u')) {
     return `bytes must be little-endian: save a.astype('<${kind}${width ?? ''}')`;
   }

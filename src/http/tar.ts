@@ -16,14 +16,14 @@ export function tarLength(files: readonly PackagedFile[]): number {
   return files.reduce((sum, { byteLength }) => sum + RECORD + byteLength + padding(byteLength), END.length);
 }
 
-/** The same bytes every time: no owner, no clock; `mtime` is the snapshot's own. */
+/** The same bytes every time: no owner, no clock; `mtime`, in epoch seconds, is the snapshot's own. */
 export async function* tarBlocks(
   directory: string,
   files: readonly PackagedFile[],
-  mtime: Date,
+  mtimeSeconds: number,
 ): AsyncGenerator<Uint8Array, void, void> {
   for (const file of files) {
-    yield header(`${directory}/${file.name}`, file.byteLength, mtime);
+    yield header(`${directory}/${file.name}`, file.byteLength, mtimeSeconds);
     yield* file.blocks();
     const rest = padding(file.byteLength);
     if (rest > 0) yield Buffer.alloc(rest);
@@ -31,12 +31,13 @@ export async function* tarBlocks(
   yield END;
 }
 
-function header(path: string, size: number, mtime: Date): Buffer {
+/** Sizes past 8 GiB and times past 2242 have no octal form; they go into the same block in base-256, as GNU tar has it. */
+function header(path: string, size: number, mtimeSeconds: number): Buffer {
   const block = Buffer.alloc(RECORD);
-  const needsExtension = new Header({ path, size, mtime, mode: 0o644, type: 'File', uid: 0, gid: 0 }).encode(
-    block,
-  );
-  // Only sizes past 8 GiB in base-256 are beyond plain ustar, and that form is in the block itself.
-  if (needsExtension) throw new TypeError(`Expected a name and size that fit a tar header, found ${path}.`);
+  const mtime = new Date(mtimeSeconds * 1000);
+  new Header({ path, size, mtime, mode: 0o644, type: 'File', uid: 0, gid: 0 }).encode(block);
+  if (new Header(block).path !== path) {
+    throw new TypeError(`Expected a path that fits a tar header, found ${path}.`);
+  }
   return block;
 }

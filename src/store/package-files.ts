@@ -1,5 +1,6 @@
 /** A whole proven package as its files, for mirroring it in one piece (PW-07.02). */
 import { markerBytes } from '../contract/digest.ts';
+import { StorageIntegrityError } from '../contract/errors.ts';
 import type { SnapshotId } from '../contract/ids.ts';
 import type { ListedManifest } from './listing.ts';
 import { INTENT_FILE, intentBytes, MANIFEST_FILE, MARKER_FILE } from './layout.ts';
@@ -28,7 +29,7 @@ export function packageFiles(
   const payloads = Object.entries(proven.manifest.arrays).map(([key, entry]): PackagedFile => ({
     name: entry.file,
     byteLength: Number(entry.byte_length),
-    blocks: () => payloadBlocks(() => open(key)),
+    blocks: () => payloadBlocks(() => open(key), proven.manifestSha256),
   }));
   const intent = proven.hasIntent ? [inMemory(INTENT_FILE, intentBytes(id))] : [];
   return {
@@ -42,9 +43,19 @@ export function packageFiles(
   };
 }
 
-async function* payloadBlocks(open: () => Promise<StoredPayload>): AsyncGenerator<Uint8Array, void, void> {
+async function* payloadBlocks(
+  open: () => Promise<StoredPayload>,
+  manifestSha256: string,
+): AsyncGenerator<Uint8Array, void, void> {
   const payload = await open();
   try {
+    if (payload.manifestSha256 !== manifestSha256) {
+      throw new StorageIntegrityError('The package was replaced while it was being read.', {
+        snapshot_id: payload.snapshotId,
+        problem: 'manifest',
+        location: MANIFEST_FILE,
+      });
+    }
     yield* payload.blocks();
   } finally {
     await payload.close();

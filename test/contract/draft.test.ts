@@ -42,6 +42,19 @@ describe('a draft', () => {
     expect(draft(validManifest())).toEqual({ snapshot, arrays });
   });
 
+  test('may lack a dtype only where the payloads can say it', () => {
+    const given = { snapshot: validSnapshot(), arrays: { a: {}, b: { dtype: 'int8', count: '2' } } };
+    const read = (value: unknown) => parseDraft(asJson(value), { dtypeFromPayload: true });
+    expect(read(given)).toEqual(given);
+    expect(refusal(() => draft(given)).paths).toEqual(['arrays.a.dtype']);
+    // With anything else wrong the document is refused as a whole, missing dtypes named as well.
+    const { paths } = refusal(() => read(changed(given, 'snapshot.scope', '')));
+    expect(paths.toSorted()).toEqual(['arrays.a.dtype', 'snapshot.scope']);
+    expect(refusal(() => read(changed(given, 'arrays.a', { dtype: null }))).paths).toEqual([
+      'arrays.a.dtype',
+    ]);
+  });
+
   test('looks up no array on a prototype', () => {
     const { arrays } = draft({ snapshot: validSnapshot(), arrays: {} });
     expect(arrays.constructor).toBeUndefined();
