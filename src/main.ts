@@ -10,7 +10,7 @@ import { parseDeclarations, type Declarations } from './contract/contexts.ts';
 import { isAnySnapshotError } from './contract/errors.ts';
 import { listen } from './listening.ts';
 import { Metrics } from './http/metrics.ts';
-import { inertJson, inertText } from './http/safe-log.ts';
+import { inertJson, inertText } from './http/inert-text.ts';
 import { LocalSnapshotStore } from './store/local-snapshot-store.ts';
 import { nodeFileSystem } from './store/node-file-system.ts';
 import { timedFileSystem } from './store/timed-file-system.ts';

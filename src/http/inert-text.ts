@@ -1,4 +1,4 @@
-/** Log lines in which foreign text can neither end the line nor speak to the terminal that shows it. */
+/** Foreign text in answers and log lines can neither end the line nor speak to the terminal that shows it. */
 
 /** What `JSON.stringify` leaves as it is and terminals, pagers or viewers act upon: C1 controls, separators, directions. */
 const ACTIVE = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
