@@ -3,12 +3,11 @@
  * grow with the array. Ends with 1 when the peak is above the limit. Options: --mebibytes N (1024), --dir PATH.
  */
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { curl } from './lib/curl.mjs';
 import { makeSource } from './lib/large-source.mjs';
 import { peakBytes, residentBytes } from './lib/process-cost.mjs';
-import { openWorkspace } from './lib/workspace.mjs';
+import { DEFAULT_BASE, openWorkspace } from './lib/workspace.mjs';
 import { OURS } from './servers/index.mjs';
 import { MEMORY_TARGET } from './targets.mjs';
 
@@ -17,7 +16,7 @@ const INTERVAL_MS = 250;
 const { values: options } = parseArgs({
   options: {
     mebibytes: { type: 'string', default: '1024' },
-    dir: { type: 'string', default: fileURLToPath(new URL('.work', import.meta.url)) },
+    dir: { type: 'string', default: DEFAULT_BASE },
   },
 });
 

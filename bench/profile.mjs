@@ -1,17 +1,18 @@
 /**
  * Runs one piece of the benchmark's work against this service under node's CPU profiler and prints, for each of its
- * threads, the functions that took the most time themselves. Options: --only NAME (publish-large), --rounds N (5),
- * --top N (25), --verify MODE, --keep DIR to keep the .cpuprofile files for a viewer, --dir PATH.
+ * threads, the functions that took the most time themselves. The profiler samples the clock: on a busy machine a call
+ * that wakes another thread looks expensive because that thread gets the processor; the CPU seconds do not have that.
+ * Options: --only NAMES (publish-large), --rounds N (5), --top N (25), --verify MODE, --dir PATH, --keep DIR to keep the
+ * .cpuprofile files for a viewer.
  * Time in the thread pool (file reads, fsync) is in no JavaScript function: it shows as (idle) of the thread that waits.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { makeContext } from './lib/context.mjs';
 import { runRounds } from './lib/rounds.mjs';
 import { selectWork } from './lib/selection.mjs';
-import { openWorkspace } from './lib/workspace.mjs';
+import { DEFAULT_BASE, openWorkspace } from './lib/workspace.mjs';
 import { OURS } from './servers/index.mjs';
 
 const { values: options } = parseArgs({
@@ -21,7 +22,7 @@ const { values: options } = parseArgs({
     top: { type: 'string', default: '25' },
     verify: { type: 'string' },
     keep: { type: 'string' },
-    dir: { type: 'string', default: fileURLToPath(new URL('.work', import.meta.url)) },
+    dir: { type: 'string', default: DEFAULT_BASE },
   },
 });
 
@@ -45,7 +46,12 @@ for (const { name, unit, prepare } of selectWork(options.only)) {
   const series = await runRounds(workspace, own, Number(options.rounds), () => false);
   await prepared.finish?.();
   await server.stop();
-  for (const { values } of series) console.log(`${name}: ${values.map(Math.round).join(', ')} ${unit}`);
+  for (const { values, cpuSeconds, kernelSeconds } of series) {
+    console.log(`\n${name}: ${values.map(Math.round).join(', ')} ${unit}`);
+    console.log(
+      `CPU seconds: ${cpuSeconds.map(hundredths).join(', ')}; in the kernel: ${kernelSeconds.map(hundredths).join(', ')}`,
+    );
+  }
   for (const file of profiles().filter((one) => !before.has(one))) summarize(file);
 }
 process.exit();
@@ -86,6 +92,11 @@ function label({ functionName, url, lineNumber }) {
   if (url === '') return functionName === '' ? '(anonymous)' : functionName;
   const place = url.replace(/^.*\/(node_modules\/|dist\/)/, '$1');
   return `${functionName === '' ? '(anonymous)' : functionName}  ${place}:${lineNumber + 1}`;
+}
+
+/** @param {number} value */
+function hundredths(value) {
+  return value.toFixed(2);
 }
 
 /** @param {number} microseconds */

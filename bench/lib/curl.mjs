@@ -1,5 +1,5 @@
 /** Large transfers are made by curl: it is what people use, it is cheap, and it is the same for every server. */
-import { text } from 'node:stream/consumers';
+import { collect } from './workspace.mjs';
 
 /**
  * @param {import('./workspace.mjs').Workspace} workspace
@@ -22,7 +22,10 @@ export async function curl(workspace, args, expected) {
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
   const failed = new Promise((_, fail) => child.once('error', fail));
-  const [out, err] = await Promise.race([Promise.all([text(child.stdout), text(child.stderr)]), failed]);
+  const [out, err] = await Promise.race([
+    Promise.all([collect(child.stdout), collect(child.stderr)]),
+    failed,
+  ]);
   const [status, seconds] = out.split(' ').map(Number);
   if (status !== expected) throw new Error(`curl: expected status ${expected}, got ${out} ${err}`.trim());
   // A body that ends early leaves the status as it was; curl says so on its standard error.

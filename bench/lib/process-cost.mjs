@@ -19,13 +19,15 @@ export function processTree(pid) {
   return tree;
 }
 
-/** @param {number} pid @returns {number} user and system seconds so far, the process tree together */
+/**
+ * @param {number} pid
+ * @returns {{ total: number, kernel: number }} seconds so far, the process tree together
+ */
 export function cpuSeconds(pid) {
-  const ticks = processTree(pid).map((one) => {
-    const fields = statFields(one);
-    return fields === null ? 0 : Number(fields[11]) + Number(fields[12]);
-  });
-  return sum(ticks) / TICKS_PER_SECOND;
+  const fields = processTree(pid).map((one) => statFields(one) ?? []);
+  const user = sum(fields.map((one) => Number(one[11] ?? 0))) / TICKS_PER_SECOND;
+  const kernel = sum(fields.map((one) => Number(one[12] ?? 0))) / TICKS_PER_SECOND;
+  return { total: user + kernel, kernel };
 }
 
 /**

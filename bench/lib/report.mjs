@@ -21,7 +21,7 @@ export function render({ limits, measured }) {
     ),
     section(
       'Beside it',
-      ['work', 'server', 'CPU seconds a run', 'peak resident MB'],
+      ['work', 'server', 'CPU seconds a run', 'in the kernel', 'peak resident MB'],
       measured.flatMap(costRows),
     ),
     section('Targets', ['work', 'against', 'at least', 'aim', 'measured', ''], targetRows(measured)),
@@ -53,10 +53,11 @@ function speedRows({ name, title, unit, series }) {
 function costRows({ title, series }) {
   return series
     .filter(({ peakBytes }) => peakBytes.length > 0)
-    .map(({ name, cpuSeconds, peakBytes }, index) => [
+    .map(({ name, cpuSeconds, kernelSeconds, peakBytes }, index) => [
       index === 0 ? title : '',
       name,
       decimals(spread(cpuSeconds).median),
+      decimals(spread(kernelSeconds).median),
       String(Math.round(spread(peakBytes).max / 1e6)),
     ]);
 }

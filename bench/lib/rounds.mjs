@@ -1,7 +1,9 @@
 import { cpuSeconds, peakBytes, resetPeak } from './process-cost.mjs';
 
+const NOTHING = { total: 0, kernel: 0 };
+
 /**
- * @typedef {{ name: string, values: number[], cpuSeconds: number[], peakBytes: number[],
+ * @typedef {{ name: string, values: number[], cpuSeconds: number[], kernelSeconds: number[], peakBytes: number[],
  *   details: Record<string, number>[] }} Series one participant's rounds, in order
  */
 
@@ -19,6 +21,7 @@ export async function runRounds(workspace, { participants, beforeRound }, rounds
     name,
     values: [],
     cpuSeconds: [],
+    kernelSeconds: [],
     peakBytes: [],
     details: [],
   }));
@@ -26,13 +29,15 @@ export async function runRounds(workspace, { participants, beforeRound }, rounds
     await beforeRound?.();
     for (const [index, { pid, run }] of participants.entries()) {
       workspace.settle();
-      const before = pid === null ? 0 : cpuSeconds(pid);
+      const before = pid === null ? NOTHING : cpuSeconds(pid);
       if (pid !== null) resetPeak(pid);
       const { value, details } = await run();
       series[index].values.push(value);
       if (details !== undefined) series[index].details.push(details);
       if (pid === null) continue;
-      series[index].cpuSeconds.push(cpuSeconds(pid) - before);
+      const after = cpuSeconds(pid);
+      series[index].cpuSeconds.push(after.total - before.total);
+      series[index].kernelSeconds.push(after.kernel - before.kernel);
       series[index].peakBytes.push(peakBytes(pid));
     }
   }

@@ -1,9 +1,9 @@
 /** Small reads over many connections: by wrk where it is installed, otherwise by a loop over undici. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { findProgram } from '../servers/programs.mjs';
+import { collect } from './workspace.mjs';
 
 const SCRIPT = fileURLToPath(new URL('wrk-paths.lua', import.meta.url));
 const LOOP = fileURLToPath(new URL('undici-reads.mjs', import.meta.url));
@@ -28,7 +28,7 @@ export async function smallReads(workspace, port, paths, { connections, seconds 
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, BENCH_PATHS: list },
   });
-  const out = await text(child.stdout);
+  const out = await collect(child.stdout);
   const rate = /Requests\/sec: +([\d.]+)/.exec(out)?.[1];
   if (rate === undefined || /Non-2xx|Socket errors/.test(out)) throw new Error(`small reads failed:\n${out}`);
   return Number(rate);

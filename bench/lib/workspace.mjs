@@ -3,16 +3,23 @@
  * gone when the process ends, whichever way it ends.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, statfsSync } from 'node:fs';
+import { mkdirSync, rmSync, rmdirSync, statfsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { processTree } from './process-cost.mjs';
 
 const STOP_GRACE_MS = 10_000;
 
+/** On the disk of the project, where linters, watchers and git do not look. */
+export const DEFAULT_BASE = fileURLToPath(new URL('../../node_modules/.cache/bench', import.meta.url));
+
 /**
  * @typedef {import('node:child_process').ChildProcess} Child
- * @typedef {{ dir: string, spawn: typeof spawn, stop: (child: Child) => Promise<void>, folder: (name: string) => string,
- *   settle: () => void, freeBytes: () => number }} Workspace
+ * @typedef {(command: string, args: string[], options: import('node:child_process').SpawnOptions) => Child} Spawn
+ * @typedef {{ dir: string, spawn: Spawn, stop: (child: Child) => Promise<void>, folder: (name: string) => string,
+ *   drop: (path: string) => void, settle: () => void, freeBytes: () => number }} Workspace
  */
 
 /**
@@ -22,14 +29,15 @@ const STOP_GRACE_MS = 10_000;
  */
 export function openWorkspace(base) {
   const dir = resolve(base, `run-${process.pid}`);
-  mkdirSync(dir, { recursive: true });
+  const madeBase = mkdirSync(dir, { recursive: true }) !== dir;
   /** @type {Set<Child>} */
   const children = new Set();
 
   process.on('exit', () => {
-    for (const child of children) child.kill('SIGKILL');
+    for (const child of children) killTree(child);
     // A server that was just killed may still be finishing a write: that is what the retries are for.
     rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    if (madeBase) dropIfEmpty(base);
   });
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
     process.on(signal, () => process.exit(128 + constants.signals[signal]));
@@ -37,21 +45,20 @@ export function openWorkspace(base) {
 
   return {
     dir,
-    spawn: /** @type {typeof spawn} */ (
-      (command, args, options) => {
-        const child = spawn(command, args, options);
-        children.add(child);
-        const forget = () => children.delete(child);
-        child.once('exit', forget).once('error', forget);
-        return child;
-      }
-    ),
+    spawn: (command, args, options) => {
+      const child = spawn(command, args, options);
+      children.add(child);
+      const forget = () => children.delete(child);
+      child.once('exit', forget).once('error', forget);
+      return child;
+    },
     stop: (child) => stop(child),
     folder: (name) => {
       const path = join(dir, name);
       mkdirSync(path, { recursive: true });
       return path;
     },
+    drop: (path) => rmSync(path, { recursive: true, force: true }),
     // What one server left dirty in the page cache must not be written back during the turn of the next.
     settle: () => void spawnSync('sync', ['-f', dir]),
     freeBytes: () => {
@@ -61,12 +68,38 @@ export function openWorkspace(base) {
   };
 }
 
+/** @param {import('node:stream').Readable | null} stream of a child that was started with a pipe */
+export async function collect(stream) {
+  return stream === null ? '' : text(stream);
+}
+
+/** @param {string} path */
+function dropIfEmpty(path) {
+  try {
+    rmdirSync(path);
+  } catch {
+    // Another run has something there.
+  }
+}
+
+/** nginx and the shell have children of their own, which a killed parent leaves behind. @param {Child} child */
+function killTree(child) {
+  if (child.pid === undefined) return;
+  for (const pid of processTree(child.pid)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It went by itself in the meantime.
+    }
+  }
+}
+
 /** @param {Child} child */
 async function stop(child) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = new Promise((done) => child.once('exit', done));
   child.kill('SIGTERM');
-  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS);
+  const timer = setTimeout(() => killTree(child), STOP_GRACE_MS);
   await gone;
   clearTimeout(timer);
 }

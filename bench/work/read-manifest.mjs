@@ -19,6 +19,7 @@ export const readManifest = {
   async prepare(context) {
     /** @type {Map<string, string[]>} */
     const paths = new Map();
+    /** @type {Buffer[]} */
     let manifests = Array.from({ length: OBJECTS }, (_, index) =>
       Buffer.alloc(MANIFEST_BYTES, String(index)),
     );

@@ -13,21 +13,24 @@ import { OURS } from '../servers/index.mjs';
  */
 export async function readersOf(context, folder, fill) {
   const peers = context.servers.filter(({ module }) => module !== OURS.module);
-  const own = peers.length < context.servers.length ? await ownReaders(context, folder, fill) : [];
+  const root = context.workspace.folder(folder);
+  const own = peers.length < context.servers.length ? await ownReaders(context, root, fill) : [];
   for (const peer of peers) await fill(peer);
   return {
     servers: [...own, ...peers],
-    stop: async () => void (await Promise.all(own.map((server) => server.stop()))),
+    stop: async () => {
+      await Promise.all(own.map((server) => server.stop()));
+      context.workspace.drop(root);
+    },
   };
 }
 
 /**
  * @param {import('./index.mjs').Context} context
- * @param {string} folder
+ * @param {string} root
  * @param {(server: Server) => Promise<void>} fill
  */
-async function ownReaders({ workspace, serverOptions, profiling }, folder, fill) {
-  const root = workspace.folder(folder);
+async function ownReaders({ workspace, serverOptions, profiling }, root, fill) {
   const writer = await OURS.start(workspace, { root });
   await fill(writer);
   await writer.stop();
