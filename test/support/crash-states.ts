@@ -14,7 +14,8 @@ import type { Operation } from './recording-file-system.ts';
  * `atomic`: a rename happens wholly or not at all, as journals of ext4, xfs and btrfs do it. `split`: the new name and
  * the loss of the old one reach the disk apart, so that for a while both or neither may be there.
  */
-export type RenameModel = 'atomic' | 'split';
+export const RENAME_MODELS = ['atomic', 'split'] as const;
+export type RenameModel = (typeof RENAME_MODELS)[number];
 
 interface ModelFile {
   readonly kind: 'file';

@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { LocalSnapshotStore } from '../../src/store/local-snapshot-store.ts';
-import { crashStates, type CrashOptions } from './crash-states.ts';
+import { crashStates, RENAME_MODELS, type CrashOptions } from './crash-states.ts';
 import { memoryFileSystem, type MemoryDirectory, type MemoryNode } from './memory-file-system.ts';
-import { DECLARATIONS, ROOT, type Recording, type Told } from './power-cut-histories.ts';
+import { DECLARATIONS, record, ROOT, type Recording, type Told } from './power-cut-histories.ts';
+import { randomOf } from './random.ts';
 
 /**
  * `lost`: something that a client was told is not there, or other than it was told. `false`: something is visible as a
@@ -29,11 +30,11 @@ export interface PowerCutTally {
   readonly violations: PowerCutViolation[];
 }
 
-/** Judges every disk of every cut of one recording. `stopAtFirst` ends at the first violation. */
+/** Judges every disk of every cut of one recording; keeps the first `limit` violations. */
 export async function judgeRecording(
   recording: Recording,
   options: CrashOptions,
-  { stopAtFirst = false, limit = 20 } = {},
+  limit = 20,
 ): Promise<PowerCutTally> {
   const { history, name } = recording;
   const staged = stagedManifests(recording);
@@ -49,7 +50,6 @@ export async function judgeRecording(
       tally.states += 1;
       for (const violation of await judgeDisk(tree, told, staged)) {
         if (tally.violations.length < limit) tally.violations.push({ ...violation, scenario: name, cut });
-        if (stopAtFirst) return tally;
       }
     }
   }
@@ -132,6 +132,38 @@ export async function judgeDisk(
     found.push({ kind: 'unanswered', detail: messageOf(error) });
   }
   return found;
+}
+
+/** What goes wrong when the sync of this path does nothing; `#2` is the second sync of the same path, and so on. */
+export type Consequences = Readonly<Record<string, readonly ViolationKind[]>>;
+
+/** Records a scenario over and over, each time with another one of its syncs left out. */
+export async function consequencesOfDroppedSyncs(scenario: string, seed: number): Promise<Consequences> {
+  const consequences: Record<string, readonly ViolationKind[]> = {};
+  const times = new Map<string, number>();
+  for (let n = 1; ; n += 1) {
+    const kinds = new Set<ViolationKind>();
+    let path: string | null = null;
+    for (const rename of RENAME_MODELS) {
+      const recording = await record(scenario, seed, n);
+      path = recording.dropped;
+      const options: CrashOptions = {
+        rename,
+        exhaustiveUpTo: 64,
+        deviations: 1,
+        samples: 0,
+        random: randomOf(seed),
+      };
+      const { violations } =
+        path === null ? { violations: [] } : await judgeRecording(recording, options, 1000);
+      for (const { kind } of violations) kinds.add(kind);
+    }
+    if (path === null) return consequences;
+    const role = path.replace(/[0-9a-f]{32}/u, 'ATTEMPT');
+    const time = (times.get(role) ?? 0) + 1;
+    times.set(role, time);
+    consequences[time === 1 ? role : `${role}#${time}`] = [...kinds].sort();
+  }
 }
 
 function nodeAt(tree: MemoryDirectory, path: string): MemoryNode | undefined {
