@@ -1,6 +1,6 @@
 /** Judges one staging entry without changing anything; advisory while publications run (PW-07.04, PW-07.18). */
 import type { Declarations } from '../contract/contexts.ts';
-import { SnapshotError } from '../contract/errors.ts';
+import { isAnySnapshotError, type SnapshotError } from '../contract/errors.ts';
 import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
 import { parseStrictJson } from '../contract/strict-json.ts';
 import type { DirectoryEntry, FileStat, FileSystemReader } from './file-system.ts';
@@ -112,7 +112,7 @@ function failed(
   error: unknown,
 ): IncompleteAttempt | null {
   if (wasRenamedAway(fs, directory, facts.name)) return null;
-  if (error instanceof SnapshotError) {
+  if (isAnySnapshotError(error)) {
     const unreadable =
       error.code === 'unavailable' || (error.code === 'storage_integrity' && isUnreadable(error));
     return report(facts, unreadable ? 'UNAVAILABLE' : 'INVALID', error.message);

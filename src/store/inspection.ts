@@ -1,5 +1,6 @@
 /** The page of /incomplete: attempts in staging, in the order of their names. */
 import type { IncompleteAttempt } from './attempt-inspection.ts';
+import { inLanes } from './lanes.ts';
 
 export interface IncompleteQuery {
   readonly limit?: number;
@@ -29,12 +30,8 @@ export async function inspectIncomplete(
   const judged: (readonly IncompleteAttempt[])[] = new Array<readonly IncompleteAttempt[]>(
     batches.length,
   ).fill([]);
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    for (let index = next++; index < batches.length; index = next++) {
-      judged[index] = await inspect(batches[index] ?? []);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(parallelism, batches.length) }, lane));
+  await inLanes(parallelism, batches.length, async (index) => {
+    judged[index] = await inspect(batches[index] ?? []);
+  });
   return { incomplete: judged.flat(), next: page.length < wanted.length ? (page.at(-1) ?? null) : null };
 }

@@ -3,6 +3,7 @@ import { SnapshotError, StorageIntegrityError, summarize, type Violation } from 
 import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
 import type { CoverageStatus, Manifest, Resolution } from '../contract/manifest.ts';
 import type { ProvenManifest } from './proof-tasks.ts';
+import { inLanes } from './lanes.ts';
 import { quoted } from './package-verification.ts';
 
 export interface SnapshotSummary {
@@ -88,19 +89,15 @@ async function proveAll(
   problems: Problem[],
 ): Promise<SnapshotSummary[]> {
   const summaries: (SnapshotSummary | undefined)[] = new Array<SnapshotSummary | undefined>(ids.length);
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    for (let index = next++; index < ids.length; index = next++) {
-      const id = ids[index] as SnapshotId;
-      try {
-        summaries[index] = summarizeManifest(await prove(id));
-      } catch (error) {
-        if (!(error instanceof SnapshotError) || error.code === 'unavailable') throw error;
-        problems.push({ path: id, message: error.message, cause: error });
-      }
+  await inLanes(parallelism * 2, ids.length, async (index) => {
+    const id = ids[index] as SnapshotId;
+    try {
+      summaries[index] = summarizeManifest(await prove(id));
+    } catch (error) {
+      if (!(error instanceof SnapshotError) || error.code === 'unavailable') throw error;
+      problems.push({ path: id, message: error.message, cause: error });
     }
-  };
-  await Promise.all(Array.from({ length: Math.min(parallelism * 2, ids.length) }, lane));
+  });
   return summaries.filter((summary) => summary !== undefined);
 }
 

@@ -55,11 +55,13 @@ async function syncDirectory(path: string): Promise<void> {
   });
   const [sync, close] = await Promise.allSettled([
     synced,
-    synced.catch(() => undefined).then(() =>
-      callVoid((done) => {
-        fs.close(directory, done);
-      }),
-    ),
+    synced
+      .catch(() => undefined)
+      .then(() =>
+        callVoid((done) => {
+          fs.close(directory, done);
+        }),
+      ),
   ]);
   // Whatever close says, the failed sync is the one to tell.
   if (sync.status === 'rejected') throw sync.reason;

@@ -1,0 +1,174 @@
+/** Temporary stores, valid metadata and looks at the disk that do not go through the store's own code. */
+import fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+import type { Declarations } from '../../src/contract/contexts.ts';
+import { SnapshotError, type ErrorCode } from '../../src/contract/errors.ts';
+import type { ArrayInput } from '../../src/store/library-arrays.ts';
+import { LocalSnapshotStore, type StoreOptions } from '../../src/store/local-snapshot-store.ts';
+
+export const declarations: Declarations = {
+  algorithms: [{ name: 'example-fingerprint', id: 'example-fingerprint/1' }],
+  contexts: [
+    {
+      context_id: 'example-context',
+      algorithm_id: 'example-fingerprint/1',
+      normalization_profile_id: 'example-normalization/1',
+      source_schema_id: 'example-schema/1',
+      mode: 'ordered',
+    },
+  ],
+};
+
+/** A snapshot id whose last digits are `number`. */
+export function idOf(number: number): string {
+  return number.toString(16).padStart(32, '0');
+}
+
+export function metadataOf(id: string, changes: Record<string, unknown> = {}) {
+  return {
+    snapshot_id: id,
+    parent_id: null as string | null,
+    source_namespace: 'warehouse.sales',
+    source_version: 'v1',
+    source_consistency: 'single-query',
+    scope: 'all rows',
+    started_at_ns: '1761782400000000000',
+    finished_at_ns: '1761782401000000001',
+    resolution: 'record',
+    coverage: { status: 'COMPLETE', expected_records: '3', returned_records: '3', failure_reasons: [] },
+    fingerprint: {
+      algorithm_name: 'example-fingerprint',
+      algorithm_id: 'example-fingerprint/1',
+      context_id: 'example-context',
+      normalization_profile_id: 'example-normalization/1',
+      source_schema_id: 'example-schema/1',
+      mode: 'ordered',
+    },
+    ...changes,
+  };
+}
+
+/** `length` bytes that differ from block to block and do not repeat with a power of two. */
+export function pattern(length: number, seed = 1): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let state = seed;
+  for (let at = 0; at < length; at += 1) {
+    state = (state * 1103515245 + 12345) & 0x7fffffff;
+    bytes[at] = state >>> 16;
+  }
+  return bytes;
+}
+
+export function makeRoot(parent = tmpdir()): string {
+  return fs.mkdtempSync(join(parent, 'snapshots-'));
+}
+
+/** A root in memory where the machine has such a place: for thousands of short runs that need no disk. */
+export function makeLightRoot(): string {
+  return makeRoot(LIGHT);
+}
+
+const LIGHT = fs.existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+/** A root that is gone after the test. */
+export function temporaryRoot(): string {
+  const root = makeRoot();
+  onTestFinished(() => {
+    removeRoot(root);
+  });
+  return root;
+}
+
+export function removeRoot(root: string): void {
+  fs.rmSync(root, { recursive: true, force: true });
+}
+
+export function storeAt(root: string, options: Partial<StoreOptions> = {}): LocalSnapshotStore {
+  return new LocalSnapshotStore(root, { declarations, ...options });
+}
+
+export interface TestStore {
+  readonly root: string;
+  readonly store: LocalSnapshotStore;
+}
+
+/** An empty store under a root that is gone after the test. */
+export function temporaryStore(options: Partial<StoreOptions> = {}): TestStore {
+  const root = temporaryRoot();
+  return { root, store: storeAt(root, options) };
+}
+
+/** Publishes with valid metadata; small arrays unless others are given. */
+export function publishExample(
+  store: LocalSnapshotStore,
+  id: string,
+  arrays: Record<string, ArrayInput> = { ids: new BigUint64Array([1n, 2n, 3n]) },
+  changes: Record<string, unknown> = {},
+) {
+  return store.publish(metadataOf(id, changes), arrays);
+}
+
+export function packagePath(root: string, id: string, ...file: string[]): string {
+  return join(root, 'snapshots', id, ...file);
+}
+
+export function attemptsOf(root: string): string[] {
+  return fs.readdirSync(join(root, 'staging')).sort();
+}
+
+/** Everything below `root` that a change could touch: kinds, sizes, inodes, times to the nanosecond and contents. */
+export function treeOf(root: string, { contents = true } = {}): Map<string, string> {
+  const tree = new Map<string, string>();
+  const visit = (path: string, name: string): void => {
+    const stat = fs.lstatSync(path, { bigint: true });
+    const state = [stat.mode, stat.ino, stat.nlink, stat.size, stat.mtimeNs, stat.ctimeNs].map(String);
+    if (stat.isSymbolicLink()) state.push(fs.readlinkSync(path));
+    if (stat.isFile() && contents) state.push(fs.readFileSync(path).toString('base64'));
+    tree.set(name, state.join(' '));
+    if (!stat.isDirectory()) return;
+    for (const entry of fs.readdirSync(path).sort()) visit(join(path, entry), `${name}/${entry}`);
+  };
+  visit(root, '.');
+  return tree;
+}
+
+/** The refusal that `action` ends in; fails where there is none or the error has no code of the contract. */
+export async function refusalOf<C extends ErrorCode = ErrorCode>(
+  action: Promise<unknown> | (() => Promise<unknown>),
+  code?: C,
+): Promise<SnapshotError<C>> {
+  let error: unknown;
+  try {
+    await (typeof action === 'function' ? action() : action);
+  } catch (thrown) {
+    error = thrown;
+  }
+  if (!(error instanceof SnapshotError)) {
+    throw new Error(`Expected a refusal, found ${String(error)}.`, { cause: error });
+  }
+  if (code !== undefined && error.code !== code) {
+    throw new Error(`Expected ${code}, found ${error.code}: ${error.message}`, { cause: error });
+  }
+  return error as SnapshotError<C>;
+}
+
+/** Copies of all blocks of a payload, or of what came before it failed. */
+export async function collect(blocks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const copies: Buffer[] = [];
+  for await (const block of blocks) copies.push(Buffer.from(block));
+  return Buffer.concat(copies);
+}
+
+/** `bytes` in pieces of the given sizes, over and over. */
+export async function* inPieces(bytes: Uint8Array, ...sizes: number[]): AsyncGenerator<Uint8Array> {
+  let at = 0;
+  for (let turn = 0; at < bytes.length; turn += 1) {
+    const size = sizes[turn % sizes.length] ?? 1;
+    yield bytes.subarray(at, at + size);
+    at += size;
+    if (turn % 64 === 0) await Promise.resolve();
+  }
+}
