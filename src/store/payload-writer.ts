@@ -1,12 +1,13 @@
-/** Streams one payload into its staged file: large writes, an incremental SHA-256, early write-back, bounded memory. */
+/** Streams one payload into its staged file: large writes, each read back and hashed, early write-back, bounded memory. */
 import { hash } from 'node:crypto';
-import type { ArrayKey } from '../contract/ids.ts';
+import { StorageIntegrityError } from '../contract/errors.ts';
+import { payloadFileName, type ArrayKey } from '../contract/ids.ts';
 import { BLOCK_BYTES, type Block, type BlockPool } from './block-pool.ts';
-import type { Descriptor, FileSystem } from './file-system.ts';
+import { sameStamp, type Descriptor, type FileStamp, type FileSystem } from './file-system.ts';
 import { payloadPath } from './layout.ts';
-import type { PayloadHash, Prover } from './prover.ts';
+import type { PayloadReadBack, Prover } from './prover.ts';
 
-/** Blocks being written and hashed at once; with the one being filled this bounds the memory of one upload. */
+/** Blocks being written and read back at once; with the one being filled this bounds the memory of one upload. */
 const BLOCKS_IN_FLIGHT = 2;
 /** Dirty bytes after which the disk is asked to begin writing, so that the final fsync finds little left to do. */
 const WRITE_BACK_BYTES = 32 * 1024 * 1024;
@@ -16,6 +17,8 @@ export interface WrittenPayload {
   readonly byteLength: number;
   /** 64 lowercase hex, of the bytes as they were received. */
   readonly sha256: string;
+  /** The state in which a large file was read back whole; null for one that is read back with its package. */
+  readonly stamp: FileStamp | null;
   /** Settles when the final fsync has; its failure must be awaited before anything is called durable. */
   readonly synced: Promise<void>;
 }
@@ -46,18 +49,27 @@ export async function writeFully(
 class PayloadWriter {
   readonly #context: PayloadWriterContext;
   readonly #file: Descriptor;
+  readonly #path: string;
+  readonly #name: string;
   readonly #inFlight = new Set<Promise<void>>();
   #block: Block | null = null;
   #filled = 0;
   #submitted = 0;
-  #hash: PayloadHash | null = null;
+  #readBack: PayloadReadBack | null = null;
+  /** Reading back goes in the order of the file, whichever write ends first. */
+  #lastReadBack: Promise<void> = Promise.resolve();
   #failure: Error | null = null;
   #unsynced = 0;
   #writeBack: Promise<void> | null = null;
+  #syncing: Promise<void> | null = null;
+  /** The state of the file while none of our writes is under way. */
+  #resting: FileStamp | null = null;
 
-  constructor(context: PayloadWriterContext, file: Descriptor) {
+  constructor(context: PayloadWriterContext, file: Descriptor, directory: string, key: ArrayKey) {
     this.#context = context;
     this.#file = file;
+    this.#path = payloadPath(directory, key);
+    this.#name = payloadFileName(key);
   }
 
   get byteLength(): number {
@@ -84,53 +96,63 @@ class PayloadWriter {
     }
   }
 
-  /** Flushes, hashes and starts the final fsync. */
-  async finish(): Promise<{ sha256: string; synced: Promise<void> }> {
-    let sha256: string;
-    if (this.#hash === null) {
-      const bytes = this.#block === null ? new Uint8Array() : this.#block.subarray(0, this.#filled);
-      sha256 = hash('sha256', bytes);
-      if (bytes.length > 0) await writeFully(this.#context.fs, this.#file, bytes, 0);
-      this.#submitted = bytes.length;
-      this.#filled = 0;
-      this.#giveBack();
-    } else {
-      if (this.#filled > 0) this.#submit();
-      await this.#settled();
-      sha256 = await this.#hash.digest();
-    }
-    return { sha256, synced: this.#finalSync() };
+  /** Flushes, proves and starts the final fsync. */
+  async finish(): Promise<{ sha256: string; stamp: FileStamp | null; synced: Promise<void> }> {
+    if (this.#readBack === null) return { ...(await this.#finishSmall()), synced: this.#finalSync() };
+    if (this.#filled > 0) this.#submit();
+    await this.#settled();
+    // Under way while the end of the file is proven; whatever comes of that, the descriptor is closed after it.
+    this.#syncing = this.#finalSync();
+    this.#syncing.catch(() => undefined);
+    return { ...(await this.#readBack.finish()), synced: this.#syncing };
   }
 
   /** After a failure: waits until nothing touches the file any more, so that it can be closed. */
   async abandon(): Promise<void> {
-    this.#hash?.abandon();
     await Promise.allSettled([...this.#inFlight]);
-    await Promise.allSettled([this.#writeBack]);
+    await Promise.allSettled([this.#writeBack, this.#syncing, this.#readBack?.abandon()]);
     this.#giveBack();
+  }
+
+  /** One block or less: hashed at once, and read back together with the rest of its package. */
+  async #finishSmall(): Promise<{ sha256: string; stamp: null }> {
+    const bytes = this.#block === null ? new Uint8Array() : this.#block.subarray(0, this.#filled);
+    const sha256 = hash('sha256', bytes);
+    if (bytes.length > 0) await writeFully(this.#context.fs, this.#file, bytes, 0);
+    this.#submitted = bytes.length;
+    this.#filled = 0;
+    this.#giveBack();
+    return { sha256, stamp: null };
   }
 
   #submit(): void {
     const block = this.#block;
     if (block === null) return;
+    this.#checkResting();
     const bytes = this.#filled === BLOCK_BYTES ? block : block.subarray(0, this.#filled);
     const position = this.#submitted;
     this.#submitted += this.#filled;
     this.#block = null;
     this.#filled = 0;
-    this.#hash ??= this.#context.prover.startHash();
-    const work = this.#store(block, bytes, position, this.#hash);
+    this.#readBack ??= this.#context.prover.startReadBack(this.#path, this.#name);
+    const work = this.#store(block, bytes, position, this.#readBack);
     this.#inFlight.add(work);
-    void work.finally(() => this.#inFlight.delete(work));
+    const ended = (): void => {
+      this.#inFlight.delete(work);
+      if (this.#inFlight.size === 0) this.#rest();
+    };
+    work.then(ended, ended);
   }
 
   /** Never rejects: the first failure is kept and thrown to the producer at its next step. */
-  async #store(block: Block, bytes: Uint8Array, position: number, payloadHash: PayloadHash): Promise<void> {
-    const done = await Promise.allSettled([
-      writeFully(this.#context.fs, this.#file, bytes, position),
-      payloadHash.update(bytes),
-    ]);
-    for (const result of done) if (result.status === 'rejected') this.#fail(result.reason);
+  async #store(block: Block, bytes: Uint8Array, position: number, readBack: PayloadReadBack): Promise<void> {
+    const before = this.#lastReadBack;
+    const written = writeFully(this.#context.fs, this.#file, bytes, position);
+    const proven = Promise.all([written, before]).then(() => readBack.block(bytes));
+    this.#lastReadBack = proven;
+    for (const result of await Promise.allSettled([written, proven])) {
+      if (result.status === 'rejected') this.#fail(result.reason);
+    }
     this.#context.blocks.give(block);
     this.#unsynced += bytes.length;
     if (this.#unsynced >= WRITE_BACK_BYTES && this.#writeBack === null && this.#failure === null) {
@@ -147,9 +169,33 @@ class PayloadWriter {
     }
   }
 
+  /** Blocks are read back once; that none of them is changed afterwards is seen by the state of the resting file. */
+  #rest(): void {
+    try {
+      this.#resting = this.#context.fs.statOpen(this.#file);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #checkResting(): void {
+    if (this.#resting === null) return;
+    if (!sameStamp(this.#resting, this.#context.fs.statOpen(this.#file))) {
+      throw new StorageIntegrityError(
+        `${this.#name} was changed by someone else while it was being written.`,
+        {
+          problem: 'checksum',
+          location: this.#name,
+        },
+      );
+    }
+    this.#resting = null;
+  }
+
   async #settled(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
     if (this.#failure !== null) throw this.#failure;
+    this.#checkResting();
   }
 
   async #finalSync(): Promise<void> {
@@ -182,17 +228,17 @@ export async function writePayload(
 ): Promise<WrittenPayload> {
   const { fs } = context;
   const file = await fs.createFile(payloadPath(directory, key));
-  const writer = new PayloadWriter(context, file);
+  const writer = new PayloadWriter(context, file, directory, key);
   try {
     for await (const chunk of chunks) {
       onBytes(writer.byteLength + chunk.length);
       await writer.append(chunk);
     }
-    const { sha256, synced } = await writer.finish();
+    const { sha256, stamp, synced } = await writer.finish();
     const closed = closeAfter(fs, file, synced);
     // Awaited later, together with every other sync of the attempt; until then a rejection must not be "unhandled".
     closed.catch(() => undefined);
-    return { key, byteLength: writer.byteLength, sha256, synced: closed };
+    return { key, byteLength: writer.byteLength, sha256, stamp, synced: closed };
   } catch (error) {
     await writer.abandon();
     await fs.close(file).catch(() => undefined);

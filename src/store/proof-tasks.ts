@@ -44,11 +44,6 @@ interface TaskTypes {
     input: PackageTask & { readonly key: ArrayKey; readonly deliver: boolean };
     output: OpenedPayload;
   };
-  /** Read a staged payload back and prove it against what was received (PW-07.04 step 4). */
-  readBack: {
-    input: { readonly path: string; readonly claim: PayloadClaim };
-    output: FileStamp;
-  };
   /** Judge attempts without changing anything (PW-07.04). */
   inspect: {
     input: { readonly staging: string; readonly names: readonly string[] };
@@ -99,13 +94,6 @@ const RUNNERS: Runners = {
     };
   },
   openPayload,
-  readBack: async (fs, _declarations, { path, claim }) => {
-    const { file, stat } = openRegularFile(fs, path, claim.file);
-    return closingAfter(fs, file, claim.file, async () => {
-      await proveOpen(fs, file, stat, claim);
-      return plainStamp(stat);
-    });
-  },
   inspect: async (fs, declarations, { staging, names }) => {
     const found: IncompleteAttempt[] = [];
     for (const name of names) {

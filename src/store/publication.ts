@@ -6,8 +6,8 @@
 import { resolveContext, type Declarations } from '../contract/contexts.ts';
 import { markerBytes } from '../contract/digest.ts';
 import type { Dtype } from '../contract/dtypes.ts';
-import { isSnapshotError, SnapshotError } from '../contract/errors.ts';
-import type { ArrayKey } from '../contract/ids.ts';
+import { isAnySnapshotError, isSnapshotError, SnapshotError } from '../contract/errors.ts';
+import { payloadFileName, type ArrayKey } from '../contract/ids.ts';
 import {
   buildManifest,
   type BuiltManifest,
@@ -35,12 +35,11 @@ import {
   INTENT_FILE,
   MANIFEST_FILE,
   MARKER_FILE,
-  payloadPath,
   snapshotDirectory,
   snapshotLocation,
   type Layout,
 } from './layout.ts';
-import { SMALL_FILE_BYTES, type KnownProofs } from './package-verification.ts';
+import type { KnownProofs } from './package-verification.ts';
 import { writePayload, writeSmallFile, type WrittenPayload } from './payload-writer.ts';
 import type { Prover } from './prover.ts';
 import { fromSource, publicationFailure, settleAll, type Phase } from './publication-errors.ts';
@@ -86,7 +85,7 @@ async function refuseBeforeStaging(context: PublicationContext, draft: DraftMani
     await context.space.check(0);
   } catch (error) {
     // A parent that cannot be read is no fault of the document that names it.
-    if (error instanceof SnapshotError && error.code !== 'storage_integrity') throw error;
+    if (isAnySnapshotError(error) && error.code !== 'storage_integrity') throw error;
     throw publicationFailure(error, id, 'validation of the request');
   }
 }
@@ -133,7 +132,7 @@ async function proveParent(context: PublicationContext, parentId: string): Promi
       payloads: 'all',
     });
   } catch (cause) {
-    if (!(cause instanceof SnapshotError) || cause.code === 'unavailable' || isUnreadable(cause)) throw cause;
+    if (!isAnySnapshotError(cause) || cause.code === 'unavailable' || isUnreadable(cause)) throw cause;
     throw new SnapshotError(
       'parent_not_complete',
       `The parent ${parentId} is not a published, valid snapshot of this store. ${cause.message}`,
@@ -190,7 +189,7 @@ class Publication {
     await this.#write(INTENT_FILE, intentBytes(this.#id));
 
     this.#phase = 'payloads';
-    const { written, dtypes, proofs } = await this.#receive(payloads);
+    const { written, dtypes } = await this.#receive(payloads);
     checkArrivals(this.#draft, dtypes, written);
 
     this.#phase = 'manifest';
@@ -199,7 +198,7 @@ class Publication {
 
     // Reading back overlaps the syncs; the marker waits for both (step 4).
     this.#phase = 'read-back';
-    const known = await settleAll(this.#validateStaged(proofs), this.#underWay);
+    const known = await settleAll(this.#validateStaged(written), this.#underWay);
 
     this.#phase = 'marker';
     const marker = await this.#write(MARKER_FILE, markerBytes(built.sha256));
@@ -214,12 +213,10 @@ class Publication {
   async #receive(payloads: AsyncIterable<IncomingPayload>): Promise<{
     written: Map<ArrayKey, WrittenPayload>;
     dtypes: Map<ArrayKey, Dtype>;
-    proofs: Promise<readonly [string, FileStamp]>[];
   }> {
     const { limits, space } = this.#context;
     const written = new Map<ArrayKey, WrittenPayload>();
     const dtypes = new Map<ArrayKey, Dtype>();
-    const proofs: Promise<readonly [string, FileStamp]>[] = [];
     const arrived = new Set<ArrayKey>();
     let total = 0;
     for await (const { name, chunks, dtype } of fromSource(payloads)) {
@@ -239,26 +236,14 @@ class Publication {
       total += payload.byteLength;
       written.set(key, payload);
       this.#underWay.push(payload.synced);
-      if (payload.byteLength > SMALL_FILE_BYTES) proofs.push(this.#readBack(payload));
     }
-    return { written, dtypes, proofs };
+    return { written, dtypes };
   }
 
-  /** A large payload is read back while the next one still arrives; small ones with the staged package. */
-  #readBack(payload: WrittenPayload): Promise<readonly [string, FileStamp]> {
-    const file = `array-${payload.key}.bin`;
-    const claim = { file, byte_length: String(payload.byteLength), sha256: payload.sha256 };
-    const path = payloadPath(this.#directory, payload.key);
-    const proof = this.#context.prover
-      .run('readBack', { path, claim })
-      .then((stamp) => [file, stamp] as const);
-    proof.catch(() => undefined);
-    this.#underWay.push(proof);
-    return proof;
-  }
-
-  async #validateStaged(proofs: readonly Promise<readonly [string, FileStamp]>[]): Promise<KnownProofs> {
-    const known = Object.fromEntries(await Promise.all(proofs));
+  /** Small payloads are read back here, large ones were while they arrived and must still be in that state. */
+  async #validateStaged(written: ReadonlyMap<ArrayKey, WrittenPayload>): Promise<KnownProofs> {
+    const known: Record<string, FileStamp> = {};
+    for (const { key, stamp } of written.values()) if (stamp !== null) known[payloadFileName(key)] = stamp;
     const { stamps } = await this.#context.prover.run('verify', {
       directory: this.#directory,
       snapshotId: this.#id,

@@ -19,7 +19,17 @@ export type Request =
   | { readonly id: number; readonly kind: TaskKind; readonly input: TaskInput<TaskKind> }
   | { readonly id: number; readonly kind: 'hash-update'; readonly stream: number; readonly block: Uint8Array }
   | { readonly id: number; readonly kind: 'hash-digest'; readonly stream: number }
-  | { readonly id: null; readonly kind: 'hash-abandon'; readonly stream: number };
+  | { readonly id: null; readonly kind: 'hash-abandon'; readonly stream: number }
+  | {
+      readonly id: number;
+      readonly kind: 'read-back-block';
+      readonly stream: number;
+      readonly path: string;
+      readonly name: string;
+      readonly block: Uint8Array;
+    }
+  | { readonly id: number; readonly kind: 'read-back-finish'; readonly stream: number }
+  | { readonly id: number; readonly kind: 'read-back-abandon'; readonly stream: number };
 
 export type Answer =
   { readonly id: number; readonly value: unknown } | { readonly id: number; readonly error: PortableError };

@@ -3,7 +3,8 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Declarations } from '../contract/contexts.ts';
 import type { TaskInput, TaskKind, TaskOutput } from './proof-tasks.ts';
-import type { PayloadHash, Prover } from './prover.ts';
+import type { PayloadHash, PayloadReadBack, Prover } from './prover.ts';
+import type { ReadBackResult } from './read-back.ts';
 import { unpackError, type Answer, type Request } from './thread-messages.ts';
 
 const MAX_THREADS = 8;
@@ -83,6 +84,25 @@ class ProvingThread {
     };
   }
 
+  startReadBack(stream: number, path: string, name: string): PayloadReadBack {
+    this.#streams += 1;
+    let open = true;
+    const end = async (kind: 'read-back-finish' | 'read-back-abandon'): Promise<unknown> => {
+      if (open) this.#streams -= 1;
+      open = false;
+      return this.ask({ kind, stream });
+    };
+    return {
+      block: async (block) => {
+        await this.ask({ kind: 'read-back-block', stream, path, name, block });
+      },
+      finish: async () => (await end('read-back-finish')) as ReadBackResult,
+      abandon: async () => {
+        if (open) await end('read-back-abandon');
+      },
+    };
+  }
+
   async stop(): Promise<void> {
     await this.#worker.terminate();
   }
@@ -123,6 +143,10 @@ class WorkerProver implements Prover {
 
   startHash(): PayloadHash {
     return this.#leastLoaded().startHash(this.#nextStream++);
+  }
+
+  startReadBack(path: string, name: string): PayloadReadBack {
+    return this.#leastLoaded().startReadBack(this.#nextStream++, path, name);
   }
 
   async close(): Promise<void> {
