@@ -5,6 +5,7 @@ import { SnapshotError } from '../contract/errors.ts';
 import type { Connections } from './connections.ts';
 import { lingerAndClose } from './lingering-close.ts';
 import { problemOf, PROBLEM_MEDIA_TYPE } from './problems.ts';
+import { breakBody } from './request-body.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
 export interface ClientErrorOptions {
@@ -78,6 +79,8 @@ export function clientErrorHandler(
   return function onClientError(error, socket) {
     const code = error.code ?? 'unknown';
     if (code === 'ECONNRESET' || socket.destroyed) return;
+    // Where it is the body of an upload that broke, its own answer says what became of it.
+    if (options.connections()?.unanswered(socket).some(breakBody)) return;
     // The bytes of a second answer would be taken for bytes of the payload that is being sent.
     const canAnswer = socket.writable && options.connections()?.isAnswering(socket) === false;
     this.log.info(

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { isLingering } from './lingering-close.ts';
 
 export class Connections {
-  readonly #running = new Map<Socket, Set<ServerResponse>>();
+  readonly #running = new Map<Socket, Map<ServerResponse, IncomingMessage>>();
   #closing = false;
 
   constructor(server: Server) {
@@ -13,11 +13,11 @@ export class Connections {
         socket.destroy();
         return;
       }
-      this.#running.set(socket, new Set());
+      this.#running.set(socket, new Map());
       socket.once('close', () => this.#running.delete(socket));
     });
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-      this.#begin(request.socket, response);
+      this.#begin(request, response);
     });
   }
 
@@ -28,7 +28,13 @@ export class Connections {
 
   /** True while a request of this connection has had a part of its answer: nothing else may then be written to it. */
   isAnswering(socket: Socket): boolean {
-    return [...(this.#running.get(socket) ?? [])].some((response) => response.headersSent);
+    return [...(this.#running.get(socket)?.keys() ?? [])].some((response) => response.headersSent);
+  }
+
+  /** The requests of this connection that wait for an answer, in their order. */
+  unanswered(socket: Socket): IncomingMessage[] {
+    const running = [...(this.#running.get(socket) ?? [])];
+    return running.filter(([response]) => !response.headersSent).map(([, request]) => request);
   }
 
   /** Closes what waits for nothing, also connections that never said anything, and from now on each after its last answer. */
@@ -39,10 +45,11 @@ export class Connections {
     }
   }
 
-  #begin(socket: Socket, response: ServerResponse): void {
+  #begin(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
     const running = this.#running.get(socket);
     if (running === undefined) return;
-    running.add(response);
+    running.set(response, request);
     response.once('close', () => {
       running.delete(response);
       if (this.#closing && running.size === 0 && !isLingering(socket)) socket.destroySoon();

@@ -4,6 +4,10 @@ import { SnapshotError } from '../contract/errors.ts';
 import { lingerAfterAnswer } from './lingering-close.ts';
 
 const awaitsContinue = new WeakMap<IncomingMessage, ServerResponse>();
+/** What is to happen when a body that is being read turns out to be broken. */
+const whenBroken = new WeakMap<IncomingMessage, () => void>();
+/** Bodies of which nothing more can come. */
+const broken = new WeakSet<IncomingMessage>();
 
 /**
  * Node would answer "100 Continue", or 417 to what else is expected, before any check; here the handler does the one, once
@@ -28,6 +32,11 @@ export function acceptBody(request: IncomingMessage): void {
  * to wait does not count. Call the returned function to end the watch.
  */
 export function watchIdle(request: IncomingMessage, idleMs: number, abort: AbortController): () => void {
+  const onBroken = (): void => {
+    abort.abort(brokenBody());
+  };
+  whenBroken.set(request, onBroken);
+  if (broken.has(request)) onBroken();
   let seen = request.socket.bytesRead;
   const timer = setInterval(() => {
     if (request.complete || request.isPaused() || request.socket.bytesRead !== seen) {
@@ -45,8 +54,29 @@ export function watchIdle(request: IncomingMessage, idleMs: number, abort: Abort
     );
   }, idleMs);
   return () => {
+    whenBroken.delete(request);
     clearInterval(timer);
   };
+}
+
+/**
+ * Says that the bytes of a body are no HTTP any more, or that they ended too early: whoever reads it, now or later, stops
+ * with an error to answer with. Returns false where the body is whole.
+ */
+export function breakBody(request: IncomingMessage): boolean {
+  if (request.complete) return false;
+  broken.add(request);
+  whenBroken.get(request)?.();
+  return true;
+}
+
+function brokenBody(): SnapshotError<'malformed_multipart'> {
+  return new SnapshotError(
+    'malformed_multipart',
+    'The request body ends before the length that was announced, or its chunks cannot be read; nothing was published. ' +
+      'Send the whole request again.',
+    {},
+  );
 }
 
 export interface DrainBounds {
@@ -68,12 +98,15 @@ function hasUnreadBody(request: IncomingMessage): boolean {
  * Sees to a body that nobody will read before its request is answered, so that also a client which only listens after it
  * has sent everything hears the answer. Resolves true when the connection can take another request; otherwise it is to be
  * closed after the answer, which it then does without losing it. No time is spent on what cannot end within the bounds:
- * a body that is announced longer, and one whose client waits to be asked for it.
+ * a body that is
+ * announced longer, that is broken, or whose client waits to be asked for it.
  */
 export async function disposeOfBody(request: IncomingMessage, bounds: DrainBounds): Promise<boolean> {
   if (!hasUnreadBody(request)) return true;
   const hopeless =
-    awaitsContinue.has(request) || Number(request.headers['content-length'] ?? 0) > bounds.bytes;
+    awaitsContinue.has(request) ||
+    broken.has(request) ||
+    Number(request.headers['content-length'] ?? 0) > bounds.bytes;
   if (!hopeless && (await drain(request, bounds))) return true;
   lingerAfterAnswer(request.socket);
   request.resume();
@@ -98,9 +131,11 @@ function drain(request: IncomingMessage, bounds: DrainBounds): Promise<boolean> 
     const onClose = (): void => {
       finish(request.complete);
     };
+    whenBroken.set(request, onClose);
     function finish(whole: boolean): void {
       clearTimeout(idle);
       clearTimeout(limit);
+      whenBroken.delete(request);
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
       resolve(whole);
     }

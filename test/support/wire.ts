@@ -134,7 +134,8 @@ function parseAnswer(
     headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
   }
   const start = head + HEAD_END.length;
-  if (status < 200 || status === 304 || toHead) return { answer: { status, headers, body: Buffer.alloc(0) }, length: start };
+  if (status < 200 || status === 304 || toHead)
+    return { answer: { status, headers, body: Buffer.alloc(0) }, length: start };
   const length = headers['content-length'];
   if (length === undefined) {
     if (!ended) return undefined;
@@ -164,7 +165,11 @@ export function chunked(body: Uint8Array, ...sizes: number[]): Buffer {
 }
 
 /** Sends one request on a connection of its own and takes its answer; undefined where the connection broke. */
-export async function exchange(url: string, bytes: string | Uint8Array, withinMs?: number): Promise<Answer | undefined> {
+export async function exchange(
+  url: string,
+  bytes: string | Uint8Array,
+  withinMs?: number,
+): Promise<Answer | undefined> {
   const wire = await Wire.open(url);
   try {
     await wire.send(bytes);
