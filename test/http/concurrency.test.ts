@@ -65,10 +65,10 @@ test('a reader meets a snapshot whole or not at all', async () => {
   const { url } = await appForTest();
   const id = idOf(1);
   const bytes = pattern(1_000_000);
-  let over = false;
+  const writing = { over: false };
   const statuses = new Set<number>();
   const reading = (async () => {
-    while (!over) {
+    while (!writing.over) {
       const answer = await ask(url, `/snapshots/${id}/array-values.bin`);
       statuses.add(answer.status);
       if (answer.status === 200) expect(answer.body.equals(bytes)).toBe(true);
@@ -77,7 +77,7 @@ test('a reader meets a snapshot whole or not at all', async () => {
     }
   })();
   expect((await publish(url, id, { values: { dtype: 'uint8', bytes } })).status).toBe(201);
-  over = true;
+  writing.over = true;
   await reading;
   expect([...statuses].filter((status) => status !== 404 && status !== 200)).toEqual([]);
   expect((await ask(url, `/snapshots/${id}/array-values.bin`)).body.equals(bytes)).toBe(true);

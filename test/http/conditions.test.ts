@@ -212,14 +212,14 @@ test('an array says what it is', async () => {
 });
 
 test('a manifest links to its parent and its arrays', async () => {
-  const links = (await ask(service.url, `/snapshots/${CHILD}`)).headers.link;
+  const links = (await ask(service.url, `/snapshots/${CHILD}`)).headers['link'];
   expect(links).toBe(
     [
       `</snapshots/${ID}>; rel="predecessor-version"`,
       ...['flags', 'ids', 'none'].map((key) => `</snapshots/${CHILD}/array-${key}.bin>; rel="item"`),
     ].join(', '),
   );
-  expect((await get('')).headers.link).not.toContain('predecessor-version');
+  expect((await get('')).headers['link']).not.toContain('predecessor-version');
 });
 
 test('a publication answers with the same headers as reading, and where to read', async () => {

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-import { ask, jsonOf, pathsOf, problemOf } from '../support/http.ts';
+import { ask, jsonOf, pathsOf, problemOf, type Answer, type Json } from '../support/http.ts';
 import { appForTest } from '../support/service.ts';
 import { attemptsOf, idOf, metadataOf, packagePath, treeOf } from '../support/stores.ts';
 import { bytesOf, EXAMPLE_ARRAYS, post, publish } from '../support/uploads.ts';
@@ -68,7 +68,7 @@ test('every kind of leftover is shown with its phase, and nothing is changed by 
   const before = treeOf(root);
   const { incomplete } = jsonOf(await ask(url, '/incomplete'));
   expect(
-    incomplete.map(({ path, phase, snapshot_id }: any) => [path.slice(8, 9), phase, snapshot_id]),
+    incomplete.map(({ path, phase, snapshot_id }: Json) => [path.slice(8, 9), phase, snapshot_id]),
   ).toEqual([
     ['1', 'VALIDATED', id],
     ['2', 'STAGING', id],
@@ -90,10 +90,10 @@ test('paging leads over all attempts once', async () => {
   const seen: string[] = [];
   let pages = 0;
   for (let path: string | undefined = '/incomplete?limit=4'; path !== undefined; pages += 1) {
-    const answer: any = await ask(url, path);
+    const answer: Answer = await ask(url, path);
     expect(answer.headers['cache-control']).toBe('no-store');
     seen.push(...jsonOf(answer).incomplete.map((one: { path: string }) => one.path));
-    path = /^<([^>]+)>; rel="next"$/u.exec(answer.headers.link ?? '')?.[1];
+    path = /^<([^>]+)>; rel="next"$/u.exec(String(answer.headers['link'] ?? ''))?.[1];
     expect(path === undefined).toBe(jsonOf(answer).next === null);
   }
   expect(seen).toEqual(names.map((name) => `staging/${name}`));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { sha256Hex } from '../../src/contract/digest.ts';
-import { ask, jsonOf, pathsOf, problemOf, type Answer } from '../support/http.ts';
+import { ask, jsonOf, pathsOf, problemOf, type Answer, type Json } from '../support/http.ts';
 import { appForTest, startApp, type RunningApp } from '../support/service.ts';
 import { idOf, packagePath } from '../support/stores.ts';
 import { EXAMPLE_ARRAYS, publish } from '../support/uploads.ts';
@@ -26,13 +26,13 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const list = async (query = ''): Promise<any> => {
+const list = async (query = ''): Promise<Json> => {
   const answer = await ask(service.url, `/snapshots${query}`);
   expect(answer.status).toBe(200);
   expect(answer.headers['content-type']).toBe('application/json');
   return jsonOf(answer);
 };
-const idsOf = ({ snapshots }: any): string[] =>
+const idsOf = ({ snapshots }: Json): string[] =>
   snapshots.map((one: { snapshot_id: string }) => one.snapshot_id);
 const all = Array.from({ length: COUNT }, (_, index) => idOf(index + 1));
 
@@ -45,7 +45,7 @@ async function pages(first: string): Promise<{ ids: string[][]; answers: Answer[
     expect(answer.status).toBe(200);
     answers.push(answer);
     ids.push(idsOf(jsonOf(answer)));
-    path = /^<([^>]+)>; rel="next"$/u.exec(String(answer.headers.link ?? ''))?.[1];
+    path = /^<([^>]+)>; rel="next"$/u.exec(String(answer.headers['link'] ?? ''))?.[1];
     expect(path === undefined).toBe(jsonOf(answer).next === null);
   }
   return { ids, answers };

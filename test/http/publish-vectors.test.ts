@@ -3,12 +3,10 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { canonicalJson } from '../../src/contract/canonical-json.ts';
 import { sha256Hex } from '../../src/contract/digest.ts';
 import type { ErrorCode } from '../../src/contract/errors.ts';
-import { parseStrictJson } from '../../src/contract/strict-json.ts';
 import { readVector } from '../contract/examples.ts';
-import { jsonOf, pathsOf, problemOf } from '../support/http.ts';
+import { jsonOf, pathsOf, problemOf, type Json } from '../support/http.ts';
 import { appForTest } from '../support/service.ts';
 import { packagePath } from '../support/stores.ts';
 import { post } from '../support/uploads.ts';
@@ -21,6 +19,14 @@ interface PublishCase {
 }
 
 const cases = JSON.parse(readVector('publish-cases.json').toString()) as PublishCase[];
+/** With the names of every object in order; what is then written compactly is the canonical form. */
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== 'object') return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, sorted(value[name])]));
+}
+
 const bytes = (text: string): Buffer => Buffer.from(text, 'base64');
 
 describe.each([
@@ -46,7 +52,7 @@ describe.each([
         expect(fs.readdirSync(join(root, 'staging'))).toEqual([]);
         const stored = fs.readFileSync(packagePath(root, id, 'manifest.json'));
         expect(answer.body.equals(stored)).toBe(true);
-        expect(stored.equals(canonicalJson(parseStrictJson(stored)))).toBe(true);
+        expect(stored.toString('utf8')).toBe(JSON.stringify(sorted(JSON.parse(stored.toString('utf8')))));
         expect(fs.readFileSync(packagePath(root, id, 'complete.sha256'), 'latin1')).toBe(
           `${sha256Hex(stored)}\n`,
         );

@@ -41,14 +41,17 @@ export function ask(
   });
 }
 
-export function jsonOf(answer: Answer): any {
+/** JSON as it comes: a wrong assumption about it fails the test by itself. */
+export type Json = ReturnType<typeof JSON.parse>;
+
+export function jsonOf(answer: Answer): Json {
   return JSON.parse(answer.body.toString('utf8'));
 }
 
 const REQUEST_URN = /^urn:request:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u;
 
 /** The problem document of a refusal, after everything that all of them promise was checked. */
-export function problemOf(answer: Answer, code: ErrorCode): any {
+export function problemOf(answer: Answer, code: ErrorCode): Json {
   const problem = jsonOf(answer);
   expect(problem).toMatchObject({
     type: `/problems/${code}`,

@@ -9,11 +9,12 @@ import { onTestFinished } from 'vitest';
 import { buildApp, type App } from '../../src/app.ts';
 import { loadConfig, type SettingInputs } from '../../src/config.ts';
 import { LocalSnapshotStore, type StoreOptions } from '../../src/store/local-snapshot-store.ts';
+import type { Json } from './http.ts';
 import { declarations, makeRoot, removeRoot } from './stores.ts';
 
 const COMMAND = fileURLToPath(new URL('../../dist/src/cli/pipewhy-snapshots.js', import.meta.url));
 
-export type LogLine = Readonly<Record<string, any>>;
+export type LogLine = Readonly<Record<string, Json>>;
 
 export interface RunningApp {
   readonly root: string;
