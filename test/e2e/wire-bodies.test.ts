@@ -74,10 +74,10 @@ describe('a body that is cut', () => {
         expect(await wire.closed()).toBe(true);
         wire.destroy();
       };
-      for (let cut = 0; cut < whole.length; cut += 16) {
-        await Promise.all(
-          [...Array(Math.min(16, whole.length - cut)).keys()].map((more) => cutAt(cut + more)),
-        );
+      // Chunks only wrap the same bytes, so there every fifth place will do.
+      const places = [...whole.keys()].filter((cut) => framing === 'announced' || cut % 5 === 0);
+      for (let at = 0; at < places.length; at += 16) {
+        await Promise.all(places.slice(at, at + 16).map(cutAt));
       }
       await eventually('no upload is left running', () => running.app.transfers.uploads === 0);
       expect(fs.readdirSync(join(running.root, 'snapshots'))).toEqual(published);
