@@ -8,10 +8,13 @@ import Fastify, {
 } from 'fastify';
 import { arrayRoute } from '../routes/array.ts';
 import { contextsRoute } from '../routes/contexts.ts';
+import { docsRoutes } from '../routes/docs.ts';
 import { incompleteRoute } from '../routes/incomplete.ts';
+import { openApiRoute } from '../routes/openapi.ts';
 import { packageTarRoute } from '../routes/package-tar.ts';
 import { metricsRoute } from '../routes/metrics.ts';
 import { probeRoutes, PROBE_PATHS } from '../routes/probes.ts';
+import { problemRoutes } from '../routes/problems.ts';
 import { publishRoute } from '../routes/publish.ts';
 import { snapshotRoutes } from '../routes/snapshot.ts';
 import { listingRoute } from '../routes/snapshots.ts';
@@ -91,7 +94,7 @@ export async function buildApp(
   acceptOnlyMultipart(server);
   await server.register(multipart);
   await server.register(
-    (routes, _options, done) => {
+    async (routes) => {
       publishRoute(routes, context);
       listingRoute(routes, context);
       snapshotRoutes(routes, context);
@@ -101,7 +104,9 @@ export async function buildApp(
       contextsRoute(routes, context);
       probeRoutes(routes, context);
       metricsRoute(routes, metrics);
-      done();
+      openApiRoute(routes, context);
+      problemRoutes(routes, context);
+      await docsRoutes(routes, context);
     },
     { prefix: config.basePath },
   );
@@ -119,11 +124,21 @@ function guardOf({ config, transfers }: ServiceContext): Guard {
   return (request) => {
     checkHost(request.raw, hosts);
     checkOrigin(request.method, request.headers);
-    const isProbe = probes.has(request.routeOptions.url ?? '');
-    if (checkToken !== null && !isProbe) checkToken(request.headers.authorization);
+    const route = request.routeOptions.url ?? '';
+    const isProbe = probes.has(route);
+    const isOpen = isProbe || isDocumentation(route.slice(config.basePath.length));
+    if (checkToken !== null && !isOpen) checkToken(request.headers.authorization);
     if (!isProbe) transfers.checkRunning();
     checkExpectation(request.headers);
   };
+}
+
+/**
+ * A browser cannot send a token with the page it opens, and these hold nothing of the store: they are the same wherever
+ * the service runs.
+ */
+function isDocumentation(route: string): boolean {
+  return /^\/(openapi\.json|docs|problems)(\/|$)/u.test(route);
 }
 
 function refusalBy(guard: Guard, request: FastifyRequest): unknown {

@@ -34,7 +34,11 @@ interface DetailsByCode {
   malformed_multipart: object;
   malformed_json: { readonly line?: number; readonly column?: number };
   metadata_missing: object;
-  invalid_request: { readonly errors?: readonly Violation[] };
+  invalid_request: {
+    readonly errors?: readonly Violation[];
+    readonly expected?: string;
+    readonly actual?: string;
+  };
   invalid_snapshot_id: { readonly expected: string };
   unauthorized: object;
   forbidden_host: object;

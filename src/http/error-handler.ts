@@ -51,7 +51,7 @@ export function registerErrorHandlers(app: FastifyInstance, options: ErrorHandle
     const path = request.url.split('?', 1)[0] ?? '';
     const allow = allowedMethods(resources, path);
     const error =
-      allow.length === 0
+      allow.length === 0 || allow.includes(request.method)
         ? new SnapshotError(
             'not_found',
             'There is nothing at this path; see /openapi.json for what there is.',
@@ -68,6 +68,8 @@ function allowedMethods(resources: ReadonlyMap<string, ReadonlySet<string>>, pat
     if (!matches(pattern, path)) continue;
     for (const method of methods) allow.add(method);
   }
+  // Whatever answers GET answers HEAD, also where a plugin's route is widened after it was announced.
+  if (allow.has('GET')) allow.add('HEAD');
   return [...allow].sort();
 }
 

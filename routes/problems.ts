@@ -1,0 +1,39 @@
+/** GET /problems and /problems/:code: what the `type` of a problem document leads to. */
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { SnapshotError } from '../src/contract/errors.ts';
+import {
+  HTML_MEDIA_TYPE,
+  isErrorCode,
+  PAGE_POLICY,
+  problemIndex,
+  problemPage,
+} from '../src/http/problem-pages.ts';
+import type { ServiceContext } from '../src/http/service-context.ts';
+
+export function problemRoutes(app: FastifyInstance, { config }: ServiceContext): void {
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/problems',
+    handler: (_request, reply) => sendPage(reply, problemIndex(config.basePath)),
+  });
+  app.route<{ Params: { code: string } }>({
+    method: ['GET', 'HEAD'],
+    url: '/problems/:code',
+    handler: (request, reply) => {
+      const { code } = request.params;
+      if (isErrorCode(code)) return sendPage(reply, problemPage(code, config.basePath));
+      throw new SnapshotError(
+        'not_found',
+        `No problem has the code ${JSON.stringify(code.slice(0, 80))}; ${config.basePath}/problems lists them.`,
+        {},
+      );
+    },
+  });
+}
+
+function sendPage(reply: FastifyReply, page: Buffer): FastifyReply {
+  return reply
+    .header('content-security-policy', PAGE_POLICY)
+    .header('content-type', HTML_MEDIA_TYPE)
+    .send(page);
+}

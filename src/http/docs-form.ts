@@ -1,0 +1,62 @@
+/** Publishing from the page /docs: the document as the page shows it, and what the page does to a request. */
+import { FIRST_METADATA } from './openapi/examples.ts';
+import type { OpenApiDocument } from './openapi/document.ts';
+import { schemaRef } from './openapi/components.ts';
+
+/** A form cannot have fields of free names, so the page has one field for all files; they bring their names with them. */
+export function documentForPage(document: OpenApiDocument): OpenApiDocument {
+  const { paths } = document;
+  const resource = paths['/snapshots'];
+  const post = resource?.['post'];
+  if (post === undefined) throw new TypeError('Expected the document to have POST /snapshots.');
+  const schema = {
+    type: 'object',
+    required: ['metadata'],
+    properties: {
+      metadata: { $ref: schemaRef('DraftManifest'), example: FIRST_METADATA },
+      arrays: {
+        type: 'array',
+        items: { type: 'string', format: 'binary' },
+        description:
+          'One file for each array of the metadata, named `<key>.bin` or `array-<key>.bin` (raw little-endian bytes), or ' +
+          '`<key>.npy` or `array-<key>.npy` (as numpy.save writes them).',
+      },
+    },
+  };
+  const requestBody = {
+    required: true,
+    content: {
+      'multipart/form-data': { schema, encoding: { metadata: { contentType: 'application/json' } } },
+    },
+  };
+  return { ...document, paths: { ...paths, '/snapshots': { ...resource, post: { ...post, requestBody } } } };
+}
+
+interface PageRequest {
+  body?: unknown;
+}
+
+/**
+ * Runs in the browser, as its own source text: uses nothing from outside. Puts the metadata first, as the service needs
+ * it, and names each file's part by the key in the file's name.
+ */
+export function nameParts(request: PageRequest): PageRequest {
+  if (!(request.body instanceof FormData)) return request;
+  const form = new FormData();
+  const metadata = request.body.get('metadata');
+  if (metadata !== null)
+    form.append('metadata', new Blob([metadata], { type: 'application/json' }), 'metadata.json');
+  for (const [name, value] of request.body) {
+    if (name === 'metadata') continue;
+    if (typeof value === 'string') {
+      if (value !== '') form.append(name, value);
+      continue;
+    }
+    const match = /^(?:array-)?([a-z][a-z0-9_]{0,63})\.(bin|npy)$/.exec(value.name);
+    const key = match === null ? value.name : (match[1] ?? value.name);
+    const type = match?.[2] === 'npy' ? 'application/x-npy' : 'application/octet-stream';
+    form.append(`array-${key}.${match?.[2] ?? 'bin'}`, new Blob([value], { type }), value.name);
+  }
+  request.body = form;
+  return request;
+}

@@ -1,0 +1,110 @@
+/** What the service says of itself; needs no token, as it holds nothing of the store. */
+import type { JsonObject } from '../json-object.ts';
+import type { Operation, Resource, Success } from '../operation.ts';
+
+const HTML = 'text/html; charset=utf-8';
+const page: Success = {
+  status: 200,
+  description: 'The page',
+  content: { mediaType: HTML, schema: { type: 'string' } },
+};
+const document: JsonObject = {
+  type: 'object',
+  required: ['openapi', 'info', 'paths'],
+  properties: { openapi: { type: 'string' }, info: { type: 'object' }, paths: { type: 'object' } },
+};
+
+function open(given: Omit<Operation, 'tag' | 'open'>): Operation {
+  return { ...given, tag: 'documentation', open: true };
+}
+
+function openPage(id: string, summary: string, description: string): Operation {
+  return open({ id, summary, description, successes: [page], refusals: [] });
+}
+
+export const documentationResources: readonly Resource[] = [
+  {
+    path: '/openapi.json',
+    get: open({
+      id: 'getOpenApi',
+      summary: 'Read this document',
+      successes: [
+        {
+          status: 200,
+          description: 'OpenAPI 3.1',
+          content: { mediaType: 'application/json', schema: document },
+        },
+      ],
+      refusals: [],
+    }),
+  },
+  {
+    path: '/docs',
+    get: openPage('getDocs', 'Open the interactive page', 'Also with a slash at the end of its path.'),
+  },
+  {
+    path: '/docs/json',
+    get: open({
+      id: 'getDocsDocument',
+      summary: 'Read the document as the interactive page shows it',
+      description:
+        'Arrays are chosen as files there, and named by them; use /openapi.json for everything else.',
+      successes: [
+        {
+          status: 200,
+          description: 'OpenAPI 3.1',
+          content: { mediaType: 'application/json; charset=utf-8', schema: document },
+        },
+      ],
+      refusals: [],
+    }),
+  },
+  {
+    path: '/docs/yaml',
+    get: open({
+      id: 'getDocsYaml',
+      summary: 'Read the document as the interactive page shows it, as YAML',
+      successes: [
+        {
+          status: 200,
+          description: 'OpenAPI 3.1',
+          content: { mediaType: 'application/x-yaml', schema: { type: 'string' } },
+        },
+      ],
+      refusals: [],
+    }),
+  },
+  {
+    path: '/docs/static/{file}',
+    get: open({
+      id: 'getDocsAsset',
+      summary: 'Read a file of the interactive page',
+      parameters: ['AssetName', 'IfModifiedSince'],
+      successes: [
+        {
+          status: 200,
+          description: 'The file, under the media type of its kind',
+          headers: ['Last-Modified'],
+          content: { mediaType: '*/*' },
+        },
+        { status: 304, description: 'The client has the file.', headers: ['Last-Modified'] },
+      ],
+      refusals: ['not_found'],
+    }),
+  },
+  {
+    path: '/problems',
+    get: openPage('listProblems', 'Read about all problem codes', 'One line for each, with its status.'),
+  },
+  {
+    path: '/problems/{code}',
+    get: open({
+      id: 'getProblem',
+      summary: 'Read about a problem code',
+      description: 'The type of every problem document leads here.',
+      parameters: ['ProblemCode'],
+      successes: [page],
+      refusals: ['not_found'],
+    }),
+  },
+];

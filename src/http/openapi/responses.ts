@@ -1,0 +1,104 @@
+/** Answers as OpenAPI response objects: successes in place, refusals as shared components. */
+import { SnapshotError, type ErrorCode } from '../../contract/errors.ts';
+import { PROBLEM_GUIDE } from '../problem-guide.ts';
+import { problemHeaders, problemOf, PROBLEM_MEDIA_TYPE, PROBLEMS } from '../problems.ts';
+import { schemaRef } from './components.ts';
+import { COMMON_HEADERS, headerRefs, HEADERS, type HeaderName } from './headers.ts';
+import type { JsonObject } from './json-object.ts';
+import type { Content, Operation, Success } from './operation.ts';
+import { problemName, statusesOf } from './problem-schemas.ts';
+
+/** What any request may be answered with, whatever it asks for. */
+const EVERYWHERE: readonly ErrorCode[] = [
+  'invalid_request',
+  'forbidden_host',
+  'forbidden_origin',
+  'upload_stalled',
+  'limit_exceeded',
+  'expectation_failed',
+  'internal_error',
+];
+
+export class Refusals {
+  readonly #components = new Map<string, JsonObject>();
+
+  /** Response objects by status; `withContent` is false for the answers to HEAD. */
+  responses(operation: Operation, withContent: boolean): Record<string, JsonObject> {
+    const codes = new Set<ErrorCode>([...EVERYWHERE, ...operation.refusals]);
+    if (operation.probe !== true) codes.add('unavailable');
+    if (operation.probe !== true && operation.open !== true) codes.add('unauthorized');
+    const byStatus = new Map<number, ErrorCode[]>();
+    // In the order of the table, so that equal sets have equal names.
+    for (const code of (Object.keys(PROBLEMS) as ErrorCode[]).filter((known) => codes.has(known))) {
+      for (const status of statusesOf(code)) byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+    }
+    return Object.fromEntries(
+      [...byStatus].map(([status, list]) => [status, this.#ref(status, list, withContent)]),
+    );
+  }
+
+  components(): Record<string, JsonObject> {
+    return Object.fromEntries([...this.#components].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #ref(status: number, codes: readonly ErrorCode[], withContent: boolean): JsonObject {
+    const name = [String(status), ...codes, ...(withContent ? [] : ['head'])].join('.');
+    if (!this.#components.has(name)) this.#components.set(name, refusal(status, codes, withContent));
+    return { $ref: `#/components/responses/${name}` };
+  }
+}
+
+function refusal(status: number, codes: readonly ErrorCode[], withContent: boolean): JsonObject {
+  return {
+    description: codes.map((code) => `\`${code}\`: ${PROBLEM_GUIDE[code].when}`).join('\n\n'),
+    headers: headerRefs([...COMMON_HEADERS, 'Content-Length', ...headersOf(codes)]),
+    ...(withContent ? { content: { [PROBLEM_MEDIA_TYPE]: problemContent(status, codes) } } : {}),
+  };
+}
+
+function problemContent(status: number, codes: readonly ErrorCode[]): JsonObject {
+  const refs = codes.map((code) => ({ $ref: schemaRef(problemName(code)) }));
+  const mapping = Object.fromEntries(codes.map((code) => [code, schemaRef(problemName(code))]));
+  return {
+    schema: refs.length === 1 ? refs[0] : { oneOf: refs, discriminator: { propertyName: 'code', mapping } },
+    examples: Object.fromEntries(codes.map((code) => [code, { value: { ...exampleOf(code), status } }])),
+  };
+}
+
+function exampleError(code: ErrorCode): SnapshotError {
+  const { detail, details, attempt } = PROBLEM_GUIDE[code].example;
+  const error = new SnapshotError(code, detail, details);
+  if (attempt !== undefined) error.attempt = attempt;
+  return error;
+}
+
+/** As the service itself renders it. */
+function exampleOf(code: ErrorCode): JsonObject {
+  return problemOf(exampleError(code), 'urn:request:3b241101-e2bb-4255-8caf-4136c566a962', '');
+}
+
+/** The headers that go with every refusal of these codes; taken from what the service sends for the examples. */
+function headersOf(codes: readonly ErrorCode[]): HeaderName[] {
+  const sent = new Set(codes.flatMap((code) => Object.keys(problemHeaders(exampleError(code)))));
+  return (Object.keys(HEADERS) as HeaderName[]).filter((name) => sent.has(name.toLowerCase()));
+}
+
+export function successResponse(success: Success, withContent: boolean): JsonObject {
+  const { description, content, headers = [], links } = success;
+  const length: readonly HeaderName[] = content === undefined ? [] : ['Content-Length'];
+  return {
+    description,
+    headers: headerRefs([...COMMON_HEADERS, ...length, ...headers]),
+    ...(content !== undefined && withContent ? { content: { [content.mediaType]: contentOf(content) } } : {}),
+    ...(links === undefined ? {} : { links }),
+  };
+}
+
+function contentOf({ schema, examples }: Content): JsonObject {
+  return {
+    ...(schema === undefined
+      ? {}
+      : { schema: typeof schema === 'string' ? { $ref: schemaRef(schema) } : schema }),
+    ...(examples === undefined ? {} : { examples }),
+  };
+}
