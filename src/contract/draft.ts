@@ -37,7 +37,7 @@ function requireDtypes(value: JsonValue, violations: Violations): void {
 }
 
 /** What is wrong with an array whose dtype nobody says. */
-export const DTYPE_MISSING = 'is required but missing; raw bytes do not say what they are';
+export const DTYPE_MISSING = 'is required but missing; only a .npy part (application/x-npy) says its own';
 
 /**
  * Checks metadata given as plain values. The uint64 fields are bigints or decimal strings; a number is refused, as it

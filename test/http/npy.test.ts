@@ -8,6 +8,7 @@ import { sha256Hex } from '../../src/contract/digest.ts';
 import { npyHeader, readNpy } from '../../src/http/npy.ts';
 import { ask, expectProblemHeaders, jsonOf, pathsOf, problemOf, type Answer } from '../support/http.ts';
 import { DESCR, npyDict, npyFile, savedArray } from '../support/npy-files.ts';
+import { pausedDownload } from '../support/paused-download.ts';
 import { appForTest, startApp, type RunningApp } from '../support/service.ts';
 import { attemptsOf, collect, idOf, inPieces, metadataOf, packagePath, pattern } from '../support/stores.ts';
 import { bytesOf, MULTIPART } from '../support/uploads.ts';
@@ -332,7 +333,8 @@ describe('a .npy part is refused with what to do', () => {
 
   test('a payload that runs on is refused before the rest of it is stored', async () => {
     const { url, root } = await appForTest();
-    const bytes = Buffer.concat([savedArray('int64', eight), Buffer.alloc(8 * MIB)]);
+    // More than a first piece holds, so that both the first and a later one are judged.
+    const bytes = Buffer.concat([savedArray('int64', Buffer.alloc(MIB / 4)), Buffer.alloc(8 * MIB)]);
     problemOf(await publishNpy(idOf(1), { a: {} }, [{ name: 'a', bytes }], url), 'array_mismatch');
     const [attempt = ''] = attemptsOf(root);
     expect(fs.statSync(`${root}/staging/${attempt}/array-a.bin`).size).toBeLessThan(MIB);
@@ -481,6 +483,24 @@ describe('GET and HEAD of array-<key>.npy', () => {
     ]) {
       problemOf(await get(`${id}/${name}`), 'not_found');
     }
+  });
+
+  test.each([
+    ['the file', {}],
+    ['a range of it', { range: 'bytes=1-' }],
+  ])('%s does not end cleanly when the array changes on the way', async (_what, headers) => {
+    const { url, root } = await appForTest();
+    const bytes = savedArray('int64', pattern(32 * MIB));
+    expect((await publishNpy(idOf(1), { a: {} }, [{ name: 'a', bytes }], url)).status).toBe(201);
+    const path = `${url}/snapshots/${idOf(1)}/array-a.npy`;
+    expect((await (await pausedDownload(path, headers)).finish()).clean).toBe(true);
+    const download = await pausedDownload(path, headers);
+    const stored = packagePath(root, idOf(1), 'array-a.bin');
+    fs.chmodSync(stored, 0o644);
+    const file = fs.openSync(stored, 'r+');
+    fs.writeSync(file, Buffer.of(0xff), 0, 1, 32 * MIB - 1);
+    fs.closeSync(file);
+    expect((await download.finish()).clean).toBe(false);
   });
 
   test.each(['array-a.bin', 'manifest.json', 'complete.sha256'])(

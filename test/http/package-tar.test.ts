@@ -1,7 +1,6 @@
 /** A whole package as one archive: the exact files, proven before the first byte, or no clean end. */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
-import { get as httpGet, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -9,6 +8,7 @@ import { sha256Hex } from '../../src/contract/digest.ts';
 import { tarBlocks, tarLength } from '../../src/http/tar.ts';
 import type { PackagedFile } from '../../src/store/package-files.ts';
 import { ask, expectProblemHeaders, jsonOf, problemOf, type Answer } from '../support/http.ts';
+import { pausedDownload } from '../support/paused-download.ts';
 import { appForTest, startApp, type RunningApp } from '../support/service.ts';
 import {
   collect,
@@ -323,27 +323,14 @@ describe('what changes while it is sent ends in a broken connection', () => {
   ])('%s', async (what, change) => {
     service = await appForTest();
     expect((await publish(service.url, id, arrays)).status).toBe(201);
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      httpGet(`${service.url}/snapshots/${id}/package.tar`, { agent: false }, resolve).on('error', reject);
-    });
-    expect(response.statusCode).toBe(200);
-    // A first piece, then nothing is read until the change is made.
-    const first = await new Promise<Buffer>((resolve) => response.once('data', resolve));
-    response.pause();
+    const download = await pausedDownload(`${service.url}/snapshots/${id}/package.tar`);
+    expect(download.status).toBe(200);
     change(packagePath(service.root, id));
-    const received: Buffer[] = [first];
-    const outcome = await new Promise<string>((resolve) => {
-      response
-        .on('data', (piece: Buffer) => received.push(piece))
-        .on('end', () => resolve(response.complete ? 'a clean end' : 'cut short'))
-        .on('error', () => resolve('broken'));
-      response.resume();
-    });
+    const { clean, received } = await download.finish();
+    expect(clean).toBe(what === 'nothing');
     if (what === 'nothing') {
-      expect(outcome).toBe('a clean end');
-      expect(entriesOf(Buffer.concat(received))).toHaveLength(6);
+      expect(entriesOf(received)).toHaveLength(6);
     } else {
-      expect(outcome).toBe('broken');
       expect(service.logs.some(({ msg }) => msg === 'a download was broken off')).toBe(true);
     }
   });
