@@ -4,6 +4,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
+const LARGE_BYTES = 640 * 1024 * 1024;
+
 /**
  * @typedef {'hash' | 'write' | 'sync'} Task
  * @type {readonly { name: string, unit: string, task: Task, threads: number }[]}
@@ -23,7 +25,7 @@ export const LIMITS = [
 export async function measureLimits(workspace) {
   const figures = [];
   for (const { task, threads } of LIMITS) {
-    workspace.settle();
+    workspace.settle(task === 'write' ? LARGE_BYTES : 0);
     const folder = workspace.folder('limits');
     figures.push(await together(task, threads, folder));
     rmSync(folder, { recursive: true });

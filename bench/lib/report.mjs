@@ -21,7 +21,7 @@ export function render({ limits, measured }) {
     ),
     section(
       'Beside it',
-      ['work', 'server', 'CPU seconds a run', 'in the kernel', 'peak resident MB'],
+      ['work', 'server', 'CPU seconds a run', 'in the kernel', 'done per CPU second', 'peak resident MB'],
       measured.flatMap(costRows),
     ),
     section('Targets', ['work', 'against', 'at least', 'aim', 'measured', ''], targetRows(measured)),
@@ -50,14 +50,15 @@ function speedRows({ name, title, unit, series }) {
 }
 
 /** @param {Measured} measured */
-function costRows({ title, series }) {
+function costRows({ title, unit, series }) {
   return series
     .filter(({ peakBytes }) => peakBytes.length > 0)
-    .map(({ name, cpuSeconds, kernelSeconds, peakBytes }, index) => [
+    .map(({ name, amounts, cpuSeconds, kernelSeconds, peakBytes }, index) => [
       index === 0 ? title : '',
       name,
       decimals(spread(cpuSeconds).median),
       decimals(spread(kernelSeconds).median),
+      `${grouped(spread(amounts.map((amount, round) => amount / cpuSeconds[round])).median)} ${unit.replace('/s', '')}`.trim(),
       String(Math.round(spread(peakBytes).max / 1e6)),
     ]);
 }

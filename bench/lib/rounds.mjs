@@ -3,8 +3,8 @@ import { cpuSeconds, peakBytes, resetPeak } from './process-cost.mjs';
 const NOTHING = { total: 0, kernel: 0 };
 
 /**
- * @typedef {{ name: string, values: number[], cpuSeconds: number[], kernelSeconds: number[], peakBytes: number[],
- *   details: Record<string, number>[] }} Series one participant's rounds, in order
+ * @typedef {{ name: string, values: number[], amounts: number[], cpuSeconds: number[], kernelSeconds: number[],
+ *   peakBytes: number[], details: Record<string, number>[] }} Series one participant's rounds, in order
  */
 
 /**
@@ -15,11 +15,12 @@ const NOTHING = { total: 0, kernel: 0 };
  * @param {() => boolean} late true once the time is up: at least one round is run anyway
  * @returns {Promise<Series[]>}
  */
-export async function runRounds(workspace, { participants, beforeRound }, rounds, late) {
+export async function runRounds(workspace, { participants, beforeRound, pageCacheBytes = 0 }, rounds, late) {
   /** @type {Series[]} */
   const series = participants.map(({ name }) => ({
     name,
     values: [],
+    amounts: [],
     cpuSeconds: [],
     kernelSeconds: [],
     peakBytes: [],
@@ -28,11 +29,12 @@ export async function runRounds(workspace, { participants, beforeRound }, rounds
   for (let round = 0; round < rounds && (round === 0 || !late()); round += 1) {
     await beforeRound?.();
     for (const [index, { pid, run }] of participants.entries()) {
-      workspace.settle();
+      workspace.settle(pageCacheBytes);
       const before = pid === null ? NOTHING : cpuSeconds(pid);
       if (pid !== null) resetPeak(pid);
-      const { value, details } = await run();
-      series[index].values.push(value);
+      const { amount, seconds, details } = await run();
+      series[index].values.push(amount / seconds);
+      series[index].amounts.push(amount);
       if (details !== undefined) series[index].details.push(details);
       if (pid === null) continue;
       const after = cpuSeconds(pid);

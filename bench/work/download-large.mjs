@@ -23,7 +23,7 @@ export const downloadLarge = {
         run: async () => {
           const path = adapterOf(server.module).pathOf(source, id);
           const seconds = await curl(workspace, [`http://127.0.0.1:${server.port}${path}`], 200);
-          return { value: source.bytes / 1e6 / seconds };
+          return { amount: source.bytes / 1e6, seconds };
         },
       })),
       finish: readers.stop,

@@ -2,9 +2,10 @@
  * The work that is measured. Every piece prepares itself outside the measurement and then runs its participants in
  * turn, round after round.
  *
- * @typedef {{ value: number, details?: Record<string, number> }} Result in the unit of the work, more is better
+ * @typedef {{ amount: number, seconds: number, details?: Record<string, number> }} Result amount in the work's own unit
  * @typedef {{ name: string, pid: number | null, run: () => Promise<Result> }} Participant
- * @typedef {{ participants: Participant[], beforeRound?: () => Promise<void>, finish?: () => Promise<void> }} Prepared
+ * @typedef {{ participants: Participant[], beforeRound?: () => Promise<void>, pageCacheBytes?: number,
+ *   finish?: () => Promise<void> }} Prepared
  * @typedef {{ workspace: import('../lib/workspace.mjs').Workspace, quick: boolean, profiling: boolean,
  *   servers: import('../servers/index.mjs').Server[], serverOptions: import('../servers/index.mjs').StartOptions,
  *   largeSource: () => Promise<import('../lib/large-source.mjs').RenewableSource> }} Context

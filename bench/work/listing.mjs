@@ -9,7 +9,6 @@ import { makeSource } from '../lib/large-source.mjs';
 import { smallPuts } from '../lib/small-puts.mjs';
 import { OURS } from '../servers/index.mjs';
 
-const SMALL_BYTES = 3 * 4096;
 const LARGE_MEBIBYTES = 32;
 const SHA256SUM = 'sha256sum, 2 cores';
 
@@ -24,8 +23,7 @@ export const listSmall = {
       folder: 'list-small',
       snapshots: 1000,
       filesPerCall: 250,
-      value: (seconds) => 1000 / seconds,
-      details: (seconds) => ({ ms: seconds * 1000, payload_MB_per_s: (1000 * SMALL_BYTES) / 1e6 / seconds }),
+      amount: 1000,
       fill: async (server) =>
         void (await smallPuts(context.workspace, { target: server, clients: 16, count: 1000 })),
     }),
@@ -44,8 +42,7 @@ export const listLarge = {
       folder: 'list-large',
       snapshots,
       filesPerCall: 8,
-      value: (seconds) => (snapshots * source.bytes) / 1e6 / seconds,
-      details: (seconds) => ({ ms: seconds * 1000 }),
+      amount: (snapshots * source.bytes) / 1e6,
       fill: async (server) => {
         for (let index = 0; index < snapshots; index += 1) {
           await OURS.upload(context.workspace, server, source, randomBytes(16).toString('hex'));
@@ -57,12 +54,11 @@ export const listLarge = {
 
 /**
  * @param {import('./index.mjs').Context} context
- * @param {{ folder: string, snapshots: number, filesPerCall: number, value: (seconds: number) => number,
- *   details: (seconds: number) => Record<string, number>,
+ * @param {{ folder: string, snapshots: number, filesPerCall: number, amount: number,
  *   fill: (server: import('../servers/index.mjs').Server) => Promise<void> }} listing
  * @returns {Promise<import('./index.mjs').Prepared>}
  */
-async function prepareListing(context, { folder, snapshots, filesPerCall, value, details, fill }) {
+async function prepareListing(context, { folder, snapshots, filesPerCall, amount, fill }) {
   const { workspace, servers, serverOptions } = context;
   if (servers.every(({ module }) => module !== OURS.module)) return { participants: [] };
   const root = workspace.folder(folder);
@@ -73,8 +69,7 @@ async function prepareListing(context, { folder, snapshots, filesPerCall, value,
   const timed = async (/** @type {() => Promise<void>} */ action) => {
     const started = performance.now();
     await action();
-    const seconds = (performance.now() - started) / 1000;
-    return { value: value(seconds), details: details(seconds) };
+    return { amount, seconds: (performance.now() - started) / 1000 };
   };
   return {
     participants: [

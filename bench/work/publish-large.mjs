@@ -11,6 +11,7 @@ export const publishLarge = {
     const source = await largeSource();
     return {
       beforeRound: () => source.renew(),
+      pageCacheBytes: source.bytes * 1.25,
       participants: servers.map((server) => ({
         name: server.name,
         pid: server.pid,
@@ -19,7 +20,7 @@ export const publishLarge = {
           const id = randomBytes(16).toString('hex');
           const seconds = await upload(workspace, server, source, id);
           discard(server, source, id);
-          return { value: source.bytes / 1e6 / seconds };
+          return { amount: source.bytes / 1e6, seconds };
         },
       })),
     };

@@ -20,7 +20,7 @@ function publishSmall(clients) {
           pid: server.pid,
           run: async () => {
             const { seconds, p50, p99 } = await smallPuts(workspace, { target: server, clients, count });
-            return { value: count / seconds, details: { p50_ms: p50, p99_ms: p99 } };
+            return { amount: count, seconds, details: { p50_ms: p50, p99_ms: p99 } };
           },
         })),
       };

@@ -46,12 +46,11 @@ export const readManifest = {
       participants: readers.servers.map((server) => ({
         name: server.name,
         pid: server.pid,
-        run: async () => ({
-          value: await smallReads(context.workspace, server.port, paths.get(server.module) ?? [], {
-            connections: CONNECTIONS,
-            seconds,
-          }),
-        }),
+        run: async () => {
+          const load = { connections: CONNECTIONS, seconds };
+          const rate = await smallReads(context.workspace, server.port, paths.get(server.module) ?? [], load);
+          return { amount: rate * seconds, seconds };
+        },
       })),
       finish: readers.stop,
     };

@@ -15,6 +15,7 @@ export const uploadTogether = {
     const source = await makeSource(workspace, MEBIBYTES);
     return {
       beforeRound: () => source.renew(),
+      pageCacheBytes: UPLOADS * source.bytes * 1.25,
       participants: servers.map((server) => ({
         name: server.name,
         pid: server.pid,
@@ -30,7 +31,7 @@ export const uploadTogether = {
           ).values()) {
             discard(server, source, id);
           }
-          return { value: (UPLOADS * source.bytes) / 1e6 / seconds };
+          return { amount: (UPLOADS * source.bytes) / 1e6, seconds };
         },
       })),
     };
