@@ -1,0 +1,97 @@
+/** The body of a publication as a stream: metadata first, then one part per array (CONTRACT section 3). */
+import { createHash, randomBytes } from 'node:crypto';
+import { payloadFileName, type ArrayKey } from '../contract/ids.ts';
+import { canonicalText } from '../contract/canonical-json.ts';
+import type { DraftManifest, SeenPayload } from '../contract/manifest.ts';
+import { checkedBlocks, type ArraySource } from './array-sources.ts';
+import { SourceError } from './errors.ts';
+
+export interface MultipartBody {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: AsyncIterable<Uint8Array>;
+  /** What became of it; read it once the request has ended. */
+  readonly sent: SentBody;
+}
+
+export interface SentBody {
+  /** Bytes were taken from a source. */
+  started: boolean;
+  /** The last byte was handed to the connection: only then can the service have the whole snapshot. */
+  complete: boolean;
+  /** Thrown by a source; it, not the broken request, is what the caller must hear of. */
+  failure: SourceError | null;
+  /** By key, of the arrays sent so far. */
+  readonly seen: Record<ArrayKey, SeenPayload>;
+}
+
+/** Each call makes a body for one request. `onBlock` hears the bytes of every piece of payload. */
+export function multipartBody(
+  draft: DraftManifest,
+  sources: readonly ArraySource[],
+  onBlock: (bytes: number) => void,
+): MultipartBody {
+  // 192 random bits do not occur in a payload.
+  const boundary = `pipewhy-${randomBytes(24).toString('hex')}`;
+  const metadata = Buffer.from(canonicalText(draft));
+  const metadataHead = partHead(boundary, 'metadata', 'application/json');
+  const heads = sources.map(({ key }) =>
+    partHead(boundary, payloadFileName(key), 'application/octet-stream'),
+  );
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  const frame = [metadataHead, metadata, ...heads, tail].reduce((sum, { length }) => sum + length, 0);
+  const payload = sources.reduce<number | null>(
+    (sum, { byteLength }) => (sum === null || byteLength === null ? null : sum + byteLength),
+    0,
+  );
+  const sent: SentBody = {
+    started: false,
+    complete: false,
+    failure: null,
+    seen: Object.create(null) as Record<ArrayKey, SeenPayload>,
+  };
+
+  async function* body(): AsyncGenerator<Uint8Array, void, void> {
+    yield metadataHead;
+    yield metadata;
+    for (const [index, source] of sources.entries()) {
+      yield heads[index] as Buffer;
+      const hash = createHash('sha256');
+      let byteLength = 0;
+      sent.started = true;
+      for await (const block of blocksOf(source)) {
+        hash.update(block);
+        byteLength += block.length;
+        yield block;
+        onBlock(block.length);
+      }
+      sent.seen[source.key] = { byteLength, sha256: hash.digest('hex') };
+    }
+    sent.complete = true;
+    yield tail;
+  }
+
+  async function* blocksOf(source: ArraySource): AsyncGenerator<Uint8Array, void, void> {
+    try {
+      yield* checkedBlocks(source);
+    } catch (error) {
+      if (error instanceof SourceError) sent.failure = error;
+      throw error;
+    }
+  }
+
+  return {
+    headers: {
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      ...(payload === null ? {} : { 'content-length': String(frame + payload) }),
+    },
+    body: body(),
+    sent,
+  };
+}
+
+function partHead(boundary: string, name: string, type: string): Buffer {
+  const start = name === 'metadata' ? '' : '\r\n';
+  return Buffer.from(
+    `${start}--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: ${type}\r\n\r\n`,
+  );
+}
