@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
+import type { FileSystem } from '../../src/store/file-system.ts';
 import { nodeFileSystem } from '../../src/store/node-file-system.ts';
 import { bodyOf, BOUNDARY, oddities } from '../http/multipart-support.ts';
 import { jsonOf, problemOf } from '../support/http.ts';
@@ -209,9 +210,18 @@ describe('two publishes on one connection', () => {
       store: {
         fileSystem: {
           ...nodeFileSystem,
-          write: async (...given) => (await slow(), nodeFileSystem.write(...given)),
-          sync: async (...given) => (await slow(), nodeFileSystem.sync(...given)),
-          rename: async (...given) => (await slow(), nodeFileSystem.rename(...given)),
+          write: async (...given: Parameters<FileSystem['write']>) => (
+            await slow(),
+            nodeFileSystem.write(...given)
+          ),
+          sync: async (...given: Parameters<FileSystem['sync']>) => (
+            await slow(),
+            nodeFileSystem.sync(...given)
+          ),
+          rename: async (...given: Parameters<FileSystem['rename']>) => (
+            await slow(),
+            nodeFileSystem.rename(...given)
+          ),
         },
       },
     });
@@ -272,7 +282,7 @@ describe('clients that go away', () => {
       );
       const download = await Wire.open(url);
       await download.send(head('GET', `/snapshots/${idOf(1)}/array-big.bin`));
-      await eventually('the download begins', () => download.received.length > 1000);
+      await eventually('the download begins', () => download.receivedLength > 1000);
       for (const wire of [upload, download]) {
         if (turn % 2 === 0) wire.reset();
         else wire.destroy();

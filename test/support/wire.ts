@@ -12,7 +12,8 @@ const HEAD_END = '\r\n\r\n';
 /** One connection; everything received is kept. Never throws for what the other side does: look at `ended`. */
 export class Wire {
   readonly socket: Socket;
-  #received = Buffer.alloc(0);
+  #pieces: Buffer[] = [];
+  #length = 0;
   #ended = false;
   #error: NodeJS.ErrnoException | undefined;
   readonly #watchers = new Set<() => void>();
@@ -20,7 +21,8 @@ export class Wire {
   private constructor(socket: Socket) {
     this.socket = socket;
     socket.on('data', (chunk: Buffer) => {
-      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#pieces.push(chunk);
+      this.#length += chunk.length;
       this.#wake();
     });
     socket.on('error', (error) => {
@@ -46,7 +48,13 @@ export class Wire {
 
   /** All bytes received and not yet taken as answers. */
   get received(): Buffer {
-    return this.#received;
+    const all = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces);
+    this.#pieces = [all];
+    return all;
+  }
+
+  get receivedLength(): number {
+    return this.#length;
   }
 
   get ended(): boolean {
@@ -72,11 +80,17 @@ export class Wire {
   /** Takes the next answer, also an interim one; undefined when the connection ends before it is whole. */
   async answer(withinMs = 5_000, { toHead = false } = {}): Promise<Answer | undefined> {
     const until = Date.now() + withinMs;
+    // Bytes without which another look would be in vain.
+    let wanted = 1;
     for (;;) {
-      const parsed = parseAnswer(this.#received, this.#ended, toHead);
-      if (parsed !== undefined) {
-        this.#received = this.#received.subarray(parsed.length);
-        return parsed.answer;
+      if (this.#length >= wanted || this.#ended) {
+        const parsed = parseAnswer(this.received, this.#ended, toHead);
+        if (typeof parsed === 'object') {
+          this.#pieces = [this.received.subarray(parsed.length)];
+          this.#length -= parsed.length;
+          return parsed.answer;
+        }
+        wanted = parsed;
       }
       if (this.#ended) return undefined;
       if (!(await this.#change(until))) throw new Error(`No answer within ${withinMs} ms.`);
@@ -118,13 +132,14 @@ export class Wire {
   }
 }
 
+/** An answer and the bytes it takes, or how many bytes there must be before it can be one. */
 function parseAnswer(
   bytes: Buffer,
   ended: boolean,
   toHead: boolean,
-): { answer: Answer; length: number } | undefined {
+): { answer: Answer; length: number } | number {
   const head = bytes.indexOf(HEAD_END);
-  if (head === -1) return undefined;
+  if (head === -1) return bytes.length + 1;
   const [first = '', ...lines] = bytes.subarray(0, head).toString('latin1').split('\r\n');
   const status = Number(/^HTTP\/1\.1 (\d{3}) /u.exec(first)?.[1]);
   if (Number.isNaN(status)) throw new Error(`Not a status line: ${JSON.stringify(first)}`);
@@ -134,15 +149,16 @@ function parseAnswer(
     headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
   }
   const start = head + HEAD_END.length;
-  if (status < 200 || status === 304 || toHead)
+  if (status < 200 || status === 304 || toHead) {
     return { answer: { status, headers, body: Buffer.alloc(0) }, length: start };
+  }
   const length = headers['content-length'];
   if (length === undefined) {
-    if (!ended) return undefined;
+    if (!ended) return bytes.length + 1;
     return { answer: { status, headers, body: bytes.subarray(start) }, length: bytes.length };
   }
   const end = start + Number(length);
-  if (bytes.length < end) return undefined;
+  if (bytes.length < end) return end;
   return { answer: { status, headers, body: bytes.subarray(start, end) }, length: end };
 }
 
