@@ -1,6 +1,7 @@
 /** The library: the seed's public names (PW-07.18) and what their callers need to name. */
 export { LocalSnapshotStore } from './store/local-snapshot-store.ts';
-export type { OpenedSnapshot, StoreOptions } from './store/local-snapshot-store.ts';
+export type { OpenedSnapshot } from './store/opened-snapshot.ts';
+export type { StoreOptions } from './store/store-options.ts';
 export type { ArrayInput, ByteStream } from './store/library-arrays.ts';
 export type { ReadonlyIntegerArray } from './store/opened-arrays.ts';
 export type { SnapshotListing, SnapshotSummary, ListingQuery } from './store/listing.ts';

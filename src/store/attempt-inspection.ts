@@ -6,7 +6,8 @@ import { parseStrictJson } from '../contract/strict-json.ts';
 import type { DirectoryEntry, FileStat, FileSystemReader } from './file-system.ts';
 import { errnoOf, isMissing } from './io-errors.ts';
 import { INTENT_FILE, intentBytes, isAttemptName, MARKER_FILE, STAGING } from './layout.ts';
-import { quoted, verifyPackage } from './package-verification.ts';
+import { quoted } from './integrity.ts';
+import { verifyPackage } from './package-verification.ts';
 import { readAtMost, withFile } from './stored-file.ts';
 
 /**

@@ -4,7 +4,7 @@ import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
 import type { CoverageStatus, Manifest, Resolution } from '../contract/manifest.ts';
 import type { ProvenManifest } from './proof-tasks.ts';
 import { inLanes } from './lanes.ts';
-import { quoted } from './package-verification.ts';
+import { quoted } from './integrity.ts';
 
 export interface SnapshotSummary {
   readonly snapshot_id: SnapshotId;

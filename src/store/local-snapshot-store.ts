@@ -2,12 +2,12 @@
 import type { Declarations } from '../contract/contexts.ts';
 import { isAnySnapshotError, SnapshotError } from '../contract/errors.ts';
 import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
-import { parseSnapshotMetadata, type DraftManifest, type Manifest } from '../contract/manifest.ts';
+import { parseSnapshotMetadata, type DraftManifest } from '../contract/manifest.ts';
 import { BlockPool } from './block-pool.ts';
 import { DirectorySyncs } from './directory-syncs.ts';
 import type { FileSystem } from './file-system.ts';
 import { IdLocks } from './id-locks.ts';
-import type { IncomingPayload, StoreLimits } from './incoming-payloads.ts';
+import type { IncomingPayload } from './incoming-payloads.ts';
 import { inspectIncomplete, type IncompleteListing, type IncompleteQuery } from './inspection.ts';
 import { errnoOf, isMissing, saysExhausted, unavailableNow } from './io-errors.ts';
 import { layoutOf, snapshotDirectory, type Layout } from './layout.ts';
@@ -15,43 +15,17 @@ import { listSnapshots, type ListedManifest, type ListingQuery, type SnapshotLis
 import { declaredArrays, payloadsOf, type ArrayInput } from './library-arrays.ts';
 import { nodeFileSystem } from './node-file-system.ts';
 import { assembleArray, type ReadonlyIntegerArray } from './opened-arrays.ts';
+import { parseProven, type OpenedSnapshot } from './opened-snapshot.ts';
 import { packageFiles, type PackageFiles } from './package-files.ts';
-import type { KnownProofs } from './package-verification.ts';
+import type { KnownProofs } from './verification-request.ts';
 import { ProofMemory } from './proof-memory.ts';
 import { publishSnapshot, type Published } from './publication.ts';
 import { inlineProver, type Prover } from './prover.ts';
 import { prepareRoot } from './root.ts';
 import type { StagingMeasure } from './staging-measure.ts';
-import { SpaceReserve, type ReserveSize } from './space-reserve.ts';
+import { SpaceReserve } from './space-reserve.ts';
+import type { StoreOptions } from './store-options.ts';
 import { StoredPayload } from './stored-payload.ts';
-
-export interface StoreOptions {
-  /** The C3 declarations in force (PW-07.01). */
-  readonly declarations: Declarations;
-  /** Where proofs run; by default in the calling thread. */
-  readonly prover?: Prover;
-  readonly fileSystem?: FileSystem;
-  readonly limits?: StoreLimits;
-  /** Bytes of the file system that publications leave free; 0, the default, leaves that to the disk. */
-  readonly reserveBytes?: ReserveSize;
-  /** `always`, the default, proves every byte at every read; `once` see `ProofMemory`. */
-  readonly verify?: 'always' | 'once';
-  /** Milliseconds after which `once` proves again; one hour by default. */
-  readonly verifyMaxAgeMs?: number;
-  /** Contents of Linux's `/proc/self/mountinfo`, to notice bind mounts at the start. */
-  readonly mountTable?: string;
-}
-
-/** A snapshot in memory: exact metadata and owned copies of its arrays. */
-export interface OpenedSnapshot {
-  readonly metadata: Manifest['snapshot'];
-  readonly manifest: Manifest;
-  /** The exact stored bytes of the manifest. */
-  readonly manifestBytes: Uint8Array;
-  readonly manifestSha256: string;
-  /** By key, without a prototype: `constructor` is a legal key. */
-  readonly arrays: Readonly<Record<ArrayKey, ReadonlyIntegerArray>>;
-}
 
 const DEFAULT_MAX_AGE_MS = 60 * 60 * 1000;
 
@@ -248,18 +222,6 @@ export class LocalSnapshotStore {
       );
     }
   }
-}
-
-const decoder = new TextDecoder();
-
-/** Safe only for bytes that were just proven canonical: then `JSON.parse` loses nothing. */
-function parseProven(bytes: Uint8Array): Manifest {
-  const manifest = JSON.parse(decoder.decode(bytes)) as Manifest;
-  // `__proto__` is no legal key, but `constructor` is: lookups must not find the prototype's.
-  return {
-    ...manifest,
-    arrays: Object.assign(Object.create(null) as object, manifest.arrays) as Manifest['arrays'],
-  };
 }
 
 function changedWhileOpening(id: SnapshotId): SnapshotError<'storage_integrity'> {

@@ -4,9 +4,10 @@ import type { Descriptor, DirectoryEntry, FileKind, FileStat, FileSystem } from 
 
 const { O_CREAT, O_EXCL, O_WRONLY, O_RDONLY } = fs.constants;
 // Absent on Windows, where opening a link or a FIFO by these names is not the same danger.
-const O_NOFOLLOW = fs.constants.O_NOFOLLOW ?? 0;
-const O_NONBLOCK = fs.constants.O_NONBLOCK ?? 0;
-const DIRECTORY_SYNC = process.platform !== 'win32';
+const IS_WINDOWS = process.platform === 'win32';
+const O_NOFOLLOW = IS_WINDOWS ? 0 : fs.constants.O_NOFOLLOW;
+const O_NONBLOCK = IS_WINDOWS ? 0 : fs.constants.O_NONBLOCK;
+const DIRECTORY_SYNC = !IS_WINDOWS;
 
 /** Callback style on purpose: FileHandle costs twice the CPU for operations as small as ours. */
 function call<T>(run: (done: (error: NodeJS.ErrnoException | null, value: T) => void) => void): Promise<T> {

@@ -2,12 +2,13 @@
 import { hash } from 'node:crypto';
 import { DTYPES, type IntegerArray } from '../contract/dtypes.ts';
 import { typedArrayOf } from './library-arrays.ts';
-import { checkDigest, named } from './package-verification.ts';
+import { checkDigest } from './payload-verification.ts';
+import { named } from './integrity.ts';
 import type { StoredPayload } from './stored-payload.ts';
 
 type Mutators = 'set' | 'fill' | 'sort' | 'reverse' | 'copyWithin' | 'buffer' | 'subarray';
 type ReadonlyOf<A> = A extends IntegerArray
-  ? Omit<A, Mutators | number> & { readonly [index: number]: A[number] }
+  ? Omit<A, Mutators | number> & Readonly<Record<number, A[number]>>
   : never;
 
 /** A typed array without the members that change it. It is a copy of its own: nothing reaches the stored bytes. */

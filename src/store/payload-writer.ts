@@ -5,6 +5,7 @@ import { payloadFileName, type ArrayKey } from '../contract/ids.ts';
 import { BLOCK_BYTES, type Block, type BlockPool } from './block-pool.ts';
 import { sameStamp, type Descriptor, type FileStamp, type FileSystem } from './file-system.ts';
 import { payloadPath } from './layout.ts';
+import { closeAfter, writeFully } from './file-writing.ts';
 import type { PayloadReadBack, Prover } from './prover.ts';
 
 /** Blocks being written and read back at once; with the one being filled this bounds the memory of one upload. */
@@ -27,22 +28,6 @@ export interface PayloadWriterContext {
   readonly fs: FileSystem;
   readonly prover: Prover;
   readonly blocks: BlockPool;
-}
-
-/** Writes all of `bytes` at `position`, going on after short writes. */
-export async function writeFully(
-  fs: FileSystem,
-  file: Descriptor,
-  bytes: Uint8Array,
-  position: number,
-): Promise<void> {
-  let written = 0;
-  while (written < bytes.length) {
-    const count = await fs.write(file, written === 0 ? bytes : bytes.subarray(written), position + written);
-    if (count === 0)
-      throw Object.assign(new Error('write returned 0 bytes'), { code: 'EIO', syscall: 'write' });
-    written += count;
-  }
 }
 
 /** The file of one payload while it arrives. */
@@ -244,33 +229,4 @@ export async function writePayload(
     await fs.close(file).catch(() => undefined);
     throw error;
   }
-}
-
-/** Closes once the sync has settled; a failed close counts, as it may be the first word of a failed write. */
-export async function closeAfter(fs: FileSystem, file: Descriptor, synced: Promise<void>): Promise<void> {
-  try {
-    await synced;
-  } catch (error) {
-    await fs.close(file).catch(() => undefined);
-    throw error;
-  }
-  await fs.close(file);
-}
-
-/** Creates a small file, writes all of it and starts its fsync; the returned promise settles when it is durable. */
-export async function writeSmallFile(
-  fs: FileSystem,
-  path: string,
-  bytes: Uint8Array,
-): Promise<{ readonly synced: Promise<void> }> {
-  const file = await fs.createFile(path);
-  try {
-    await writeFully(fs, file, bytes, 0);
-  } catch (error) {
-    await fs.close(file).catch(() => undefined);
-    throw error;
-  }
-  const synced = closeAfter(fs, file, fs.sync(file));
-  synced.catch(() => undefined);
-  return { synced };
 }

@@ -4,7 +4,7 @@
  */
 import type { SnapshotId } from '../contract/ids.ts';
 import { sameStamp, type FileStamp } from './file-system.ts';
-import type { KnownProofs } from './package-verification.ts';
+import type { KnownProofs } from './verification-request.ts';
 
 /**
  * A file that changed this shortly before its proof may change again within one tick of the file system's clock and keep

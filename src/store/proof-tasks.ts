@@ -2,8 +2,11 @@
 import { hash } from 'node:crypto';
 import type { Declarations } from '../contract/contexts.ts';
 import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
-import { checkLength, checkDigest, named, verifyPackage, type KnownProofs } from './package-verification.ts';
-import { SMALL_FILE_BYTES } from './package-verification.ts';
+import { checkLength, checkDigest } from './payload-verification.ts';
+import { named } from './integrity.ts';
+import { verifyPackage } from './package-verification.ts';
+import type { KnownProofs } from './verification-request.ts';
+import { SMALL_FILE_BYTES } from './payload-verification.ts';
 import { sameStamp, type Descriptor, type FileStamp, type FileSystemReader } from './file-system.ts';
 import { inspectAttempt, type IncompleteAttempt } from './attempt-inspection.ts';
 import { measureStaging, type StagingMeasure } from './staging-measure.ts';
@@ -11,7 +14,6 @@ import { payloadPath } from './layout.ts';
 import {
   closeAfterFailure,
   closeRead,
-  closingAfter,
   hashOpenFile,
   openRegularFile,
   readExactly,

@@ -1,5 +1,5 @@
 /** Turns whatever ended a publication into the refusal its producer gets, and keeps the original as its cause. */
-import { SnapshotError, type ErrorCode } from '../contract/errors.ts';
+import { isAnySnapshotError, SnapshotError, type ErrorCode } from '../contract/errors.ts';
 import { errnoOf, saysNoSpace } from './io-errors.ts';
 
 /** Where in PW-07.04 a publication was. */
@@ -69,10 +69,10 @@ export function publicationFailure(
 
 function translate(error: unknown, id: string, phase: Phase, attempt: string | undefined): SnapshotError {
   if (error instanceof SourceFailure) {
-    if (error.cause instanceof SnapshotError) return error.cause;
+    if (isAnySnapshotError(error.cause)) return error.cause;
     return failed(error.cause, id, phase, attempt, 'The source of a payload failed');
   }
-  if (error instanceof SnapshotError && !OWN_PROOF_FAILURES.has(error.code)) return error;
+  if (isAnySnapshotError(error) && !OWN_PROOF_FAILURES.has(error.code)) return error;
   if (saysNoSpace(error)) {
     return new SnapshotError(
       'insufficient_storage',
@@ -91,7 +91,7 @@ function failed(
   attempt: string | undefined,
   what: string,
 ): SnapshotError<'publication_failed'> {
-  const why = cause instanceof SnapshotError ? cause.message : (errnoOf(cause) ?? 'unexpected error');
+  const why = isAnySnapshotError(cause) ? cause.message : (errnoOf(cause) ?? 'unexpected error');
   const evidence = attempt === undefined ? '' : ` The attempt stays as evidence in ${attempt}.`;
   return new SnapshotError(
     'publication_failed',

@@ -2,6 +2,7 @@
 import type { Declarations } from '../contract/contexts.ts';
 import {
   ContractViolationError,
+  isAnySnapshotError,
   SnapshotError,
   SnapshotNotFoundError,
   StorageIntegrityError,
@@ -43,7 +44,7 @@ export interface PortableError {
 }
 
 export function packError(error: unknown): PortableError {
-  if (error instanceof SnapshotError) {
+  if (isAnySnapshotError(error)) {
     return {
       code: error.code,
       message: error.message,
@@ -72,7 +73,7 @@ function revive(code: ErrorCode, message: string, details: object, options?: Err
     case 'snapshot_not_found':
       return new SnapshotNotFoundError((details as ErrorDetails<'snapshot_not_found'>).snapshot_id);
     default:
-      return new SnapshotError(code, message, details as ErrorDetails<ErrorCode>, options);
+      return new SnapshotError(code, message, details, options);
   }
 }
 

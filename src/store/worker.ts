@@ -68,5 +68,8 @@ async function serve(request: Request): Promise<void> {
 }
 
 parentPort?.on('message', (request: Request) => {
-  void serve(request);
+  serve(request).catch((error: unknown) => {
+    // Only the answer itself can fail here, and a thread that cannot answer must not look alive.
+    throw error;
+  });
 });

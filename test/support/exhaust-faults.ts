@@ -5,7 +5,8 @@
 import { cpSync } from 'node:fs';
 
 import { SnapshotError, type ErrorCode } from '../../src/contract/errors.ts';
-import type { LocalSnapshotStore, StoreOptions } from '../../src/store/local-snapshot-store.ts';
+import type { LocalSnapshotStore } from '../../src/store/local-snapshot-store.ts';
+import type { StoreOptions } from '../../src/store/store-options.ts';
 import {
   FAULT_KINDS,
   FaultFileSystem,

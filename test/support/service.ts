@@ -8,7 +8,8 @@ import { onTestFinished } from 'vitest';
 
 import { buildApp, type App } from '../../src/app.ts';
 import { loadConfig, type SettingInputs } from '../../src/config.ts';
-import { LocalSnapshotStore, type StoreOptions } from '../../src/store/local-snapshot-store.ts';
+import { LocalSnapshotStore } from '../../src/store/local-snapshot-store.ts';
+import type { StoreOptions } from '../../src/store/store-options.ts';
 import type { Json } from './http.ts';
 import { declarations, makeRoot, removeRoot } from './stores.ts';
 

@@ -7,7 +7,8 @@ import { onTestFinished } from 'vitest';
 import type { Declarations } from '../../src/contract/contexts.ts';
 import { SnapshotError, type ErrorCode } from '../../src/contract/errors.ts';
 import type { ArrayInput } from '../../src/store/library-arrays.ts';
-import { LocalSnapshotStore, type StoreOptions } from '../../src/store/local-snapshot-store.ts';
+import { LocalSnapshotStore } from '../../src/store/local-snapshot-store.ts';
+import type { StoreOptions } from '../../src/store/store-options.ts';
 
 export const declarations: Declarations = {
   algorithms: [{ name: 'example-fingerprint', id: 'example-fingerprint/1' }],
@@ -66,16 +67,26 @@ export function makeRoot(parent = tmpdir()): string {
   return fs.mkdtempSync(join(parent, 'snapshots-'));
 }
 
-/** A root in memory where the machine has such a place: for thousands of short runs that need no disk. */
+/** A root in memory where the machine has room there: for thousands of short runs that need no disk. */
 export function makeLightRoot(): string {
   return makeRoot(LIGHT);
 }
 
-const LIGHT = fs.existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+const LIGHT = hasRoom('/dev/shm', 512 * 1024 * 1024) ? '/dev/shm' : tmpdir();
+
+function hasRoom(path: string, bytes: number): boolean {
+  try {
+    const { bavail, bsize } = fs.statfsSync(path);
+    fs.accessSync(path, fs.constants.W_OK);
+    return bavail * bsize >= bytes;
+  } catch {
+    return false;
+  }
+}
 
 /** A root that is gone after the test. */
-export function temporaryRoot(): string {
-  const root = makeRoot();
+export function temporaryRoot({ onDisk = false } = {}): string {
+  const root = onDisk ? makeRoot() : makeLightRoot();
   onTestFinished(() => {
     removeRoot(root);
   });
@@ -96,8 +107,8 @@ export interface TestStore {
 }
 
 /** An empty store under a root that is gone after the test. */
-export function temporaryStore(options: Partial<StoreOptions> = {}): TestStore {
-  const root = temporaryRoot();
+export function temporaryStore(options: Partial<StoreOptions> & { onDisk?: boolean } = {}): TestStore {
+  const root = temporaryRoot(options);
   return { root, store: storeAt(root, options) };
 }
 
@@ -122,16 +133,19 @@ export function attemptsOf(root: string): string[] {
 /** Everything below `root` that a change could touch: kinds, sizes, inodes, times to the nanosecond and contents. */
 export function treeOf(root: string, { contents = true } = {}): Map<string, string> {
   const tree = new Map<string, string>();
-  const visit = (path: string, name: string): void => {
+  // Bytes, as names on a disk need not be text.
+  const visit = (path: Buffer, name: string): void => {
     const stat = fs.lstatSync(path, { bigint: true });
     const state = [stat.mode, stat.ino, stat.nlink, stat.size, stat.mtimeNs, stat.ctimeNs].map(String);
     if (stat.isSymbolicLink()) state.push(fs.readlinkSync(path));
     if (stat.isFile() && contents) state.push(fs.readFileSync(path).toString('base64'));
     tree.set(name, state.join(' '));
     if (!stat.isDirectory()) return;
-    for (const entry of fs.readdirSync(path).sort()) visit(join(path, entry), `${name}/${entry}`);
+    for (const entry of fs.readdirSync(path, { encoding: 'buffer' })) {
+      visit(Buffer.concat([path, Buffer.from('/'), entry]), `${name}/${entry.toString('latin1')}`);
+    }
   };
-  visit(root, '.');
+  visit(Buffer.from(root), '.');
   return tree;
 }
 
