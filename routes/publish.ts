@@ -3,6 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { SnapshotError } from '../src/contract/errors.ts';
 import { parseDraft, type DraftManifest, type Manifest } from '../src/contract/manifest.ts';
 import { parseStrictJson } from '../src/contract/strict-json.ts';
+import { checkNoMatch } from '../src/http/conditions.ts';
+import { contentDigestOf, type ContentDigest } from '../src/http/content-digest.ts';
 import { incomingArrays } from '../src/http/incoming-arrays.ts';
 import { boundaryOf } from '../src/http/multipart-boundary.ts';
 import { readParts, type IncomingPart } from '../src/http/multipart-parts.ts';
@@ -18,16 +20,20 @@ export function publishRoute(app: FastifyInstance, { config, store, transfers }:
     handler: async (request, reply) => {
       if (config.readOnly) throw readOnly();
       refuseByHeaders(request, config);
+      const digest = contentDigestOf(request.headers);
       const done = transfers.beginUpload();
       const abort = new AbortController();
       const endWatch = watchIdle(request.raw, config.idleSeconds * 1000, abort);
       try {
         acceptBody(request.raw);
-        const parts = readParts(request, { signal: abort.signal });
+        const parts = readParts(request, {
+          signal: abort.signal,
+          onChunk: (chunk) => digest?.update(chunk),
+        });
         try {
           const draft = await readMetadata(parts, config.maxMetadataBytes);
           request.outcome.snapshotId = draft.snapshot.snapshot_id;
-          const published = await store.publishDraft(draft, incomingArrays(parts));
+          const published = await store.publishDraft(draft, incomingArrays(provenParts(parts, digest)));
           request.outcome.payloadBytes = payloadBytes(published.manifest);
           return await reply
             .code(201)
@@ -46,6 +52,15 @@ export function publishRoute(app: FastifyInstance, { config, store, transfers }:
   });
 }
 
+/** The end of the parts is the end of the body: a body that is not the promised one fails before it is published. */
+async function* provenParts(
+  parts: AsyncGenerator<IncomingPart, void, undefined>,
+  digest: ContentDigest | null,
+): AsyncGenerator<IncomingPart, void, undefined> {
+  yield* parts;
+  digest?.check();
+}
+
 function readOnly(): SnapshotError<'method_not_allowed'> {
   return new SnapshotError(
     'method_not_allowed',
@@ -61,6 +76,7 @@ function payloadBytes({ arrays }: Manifest): number {
 /** What can be refused before a byte of the body is asked for. */
 function refuseByHeaders(request: FastifyRequest, config: ServiceContext['config']): void {
   checkContentEncoding(request.headers);
+  checkNoMatch(request.headers);
   boundaryOf(request.headers['content-type']);
   const announced = Number(request.headers['content-length'] ?? 0);
   const limit = config.maxSnapshotBytes + config.maxMetadataBytes + config.maxArrays * 16 * 1024;

@@ -34,6 +34,20 @@ export function checkIfMatch(headers: IncomingHttpHeaders, etag: string): void {
   );
 }
 
+/**
+ * For a publication, which only ever creates: If-None-Match holds whatever it names, as nothing is stored yet, and for the
+ * same reason If-Match cannot. Throws `precondition_failed`.
+ */
+export function checkNoMatch(headers: IncomingHttpHeaders): void {
+  const header = headers['if-match'];
+  if (header === undefined) return;
+  throw new SnapshotError(
+    'precondition_failed',
+    'A publication never changes what is stored, so there is nothing for If-Match to match; leave it out.',
+    { expected: 'no If-Match', actual: header.slice(0, 200) },
+  );
+}
+
 export interface ByteRange {
   readonly start: number;
   /** One after the last byte. */
@@ -46,7 +60,11 @@ const ONE_RANGE = /^bytes=(\d*)-(\d*)$/iu;
  * The range to serve, or null for everything: no Range, several ranges, another unit, bad syntax (also a last position
  * before the first), or an If-Range that names another state. Throws `range_not_satisfiable`.
  */
-export function requestedRange(headers: IncomingHttpHeaders, etag: string, byteLength: number): ByteRange | null {
+export function requestedRange(
+  headers: IncomingHttpHeaders,
+  etag: string,
+  byteLength: number,
+): ByteRange | null {
   const { range } = headers;
   if (range === undefined) return null;
   const condition = headers['if-range'];

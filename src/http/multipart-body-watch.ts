@@ -4,6 +4,7 @@ import type { MultipartFraming } from './multipart-framing.ts';
 
 interface WatchOptions {
   readonly onBytes?: ((bytes: number) => void) | undefined;
+  readonly onChunk?: ((chunk: Uint8Array) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -96,6 +97,7 @@ export class BodyWatch {
     this.#bytes += chunk.length;
     this.#attempt(() => {
       this.#options.onBytes?.(chunk.length);
+      this.#options.onChunk?.(chunk);
       this.#framing.push(chunk);
     });
   };

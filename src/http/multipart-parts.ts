@@ -22,6 +22,8 @@ export interface ReadPartsOptions {
   readonly maxPartHeaderBytes?: number | undefined;
   /** Told the size of every piece of the raw body before anything is done with it; what it throws ends the reading. */
   readonly onBytes?: ((bytes: number) => void) | undefined;
+  /** Shown every piece of the raw body, not to be kept or changed; what it throws ends the reading. */
+  readonly onChunk?: ((chunk: Uint8Array) => void) | undefined;
   /** Ends the reading at any point; its `reason` is what the iteration throws. */
   readonly signal?: AbortSignal | undefined;
 }
