@@ -17,6 +17,7 @@ export function documentForPage(document: OpenApiDocument): OpenApiDocument {
       arrays: {
         type: 'array',
         items: { type: 'string', format: 'binary' },
+        example: [],
         description:
           'One file for each array of the metadata, named `<key>.bin` or `array-<key>.bin` (raw little-endian bytes), or ' +
           '`<key>.npy` or `array-<key>.npy` (as numpy.save writes them).',
@@ -29,7 +30,13 @@ export function documentForPage(document: OpenApiDocument): OpenApiDocument {
       'multipart/form-data': { schema, encoding: { metadata: { contentType: 'application/json' } } },
     },
   };
-  return { ...document, paths: { ...paths, '/snapshots': { ...resource, post: { ...post, requestBody } } } };
+  const changed: OpenApiDocument['paths'] = {
+    ...paths,
+    '/snapshots': { ...resource, post: { ...post, requestBody } },
+  };
+  // HEAD says nothing that GET does not; it would double the page.
+  const shown = Object.entries(changed).map(([path, { head: _head, ...item }]) => [path, item]);
+  return { ...document, paths: Object.fromEntries(shown) as typeof paths };
 }
 
 interface PageRequest {
@@ -47,11 +54,8 @@ export function nameParts(request: PageRequest): PageRequest {
   if (metadata !== null)
     form.append('metadata', new Blob([metadata], { type: 'application/json' }), 'metadata.json');
   for (const [name, value] of request.body) {
-    if (name === 'metadata') continue;
-    if (typeof value === 'string') {
-      if (value !== '') form.append(name, value);
-      continue;
-    }
+    // What is no file is the form's filling for a field that was left alone.
+    if (name === 'metadata' || typeof value === 'string') continue;
     const match = /^(?:array-)?([a-z][a-z0-9_]{0,63})\.(bin|npy)$/.exec(value.name);
     const key = match === null ? value.name : (match[1] ?? value.name);
     const type = match?.[2] === 'npy' ? 'application/x-npy' : 'application/octet-stream';

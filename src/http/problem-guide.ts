@@ -12,7 +12,7 @@ export interface ProblemGuide<C extends ErrorCode> {
 
 const ID = '0123456789abcdef0123456789abcdef';
 const ATTEMPT = 'staging/7d9f2c4be6a84f0f9f0c2f4a1f6f3b5e';
-const SHA256 = '5d41402abc4b2a76b9719d911017c592ae1b1c2e9f4d6a0f8f2b7a3c4d5e6f70';
+const SHA256 = '485c8e0f62f8433582b3cc2ae4f3f0236bac23899353059f54edb56487d12c82';
 
 /** Complete by construction: a new code does not compile until it has its entry. */
 export const PROBLEM_GUIDE: { readonly [C in ErrorCode]: ProblemGuide<C> } = {

@@ -60,7 +60,6 @@ export function openApiDocument(basePath: string): OpenApiDocument {
       summary: 'Snapshots that are proven at every read',
       description: DESCRIPTION,
     },
-    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: [{ url: basePath === '' ? '/' : basePath, description: 'The service that gave this document' }],
     security: [{ token: [] }, {}],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
