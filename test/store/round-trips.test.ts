@@ -81,7 +81,7 @@ describe('what is published comes back exactly', () => {
   test.each(DTYPE_NAMES)('the boundary values of %s, as typed array and as byte stream', async (dtype) => {
     const { array, values, hex } = BOUNDARIES[dtype]!;
     const bytes = Buffer.from(hex.replaceAll(' ', ''), 'hex');
-    const { root, store } = temporaryStore();
+    const { root, store } = temporaryStore({ onDisk: true });
     await publishExample(store, ID, { typed: array, streamed: { dtype, data: inPieces(bytes, 1, 3) } });
     expect(stored(root, 'array-typed.bin')).toEqual(bytes);
     expect(stored(root, 'array-streamed.bin')).toEqual(bytes);
@@ -102,7 +102,7 @@ describe('what is published comes back exactly', () => {
   });
 
   test('the package holds exactly intent, payloads, manifest and marker, byte for byte', async () => {
-    const { root, store } = temporaryStore();
+    const { root, store } = temporaryStore({ onDisk: true });
     await publishExample(store, ID, { n: new Int16Array([1, -1]) });
     const expected = canonical({
       format: 'pipewhy.snapshot',
@@ -133,7 +133,7 @@ describe('what is published comes back exactly', () => {
   });
 
   test('empty arrays of every dtype, and no arrays at all', async () => {
-    const { root, store } = temporaryStore();
+    const { root, store } = temporaryStore({ onDisk: true });
     const empty = Object.fromEntries(DTYPE_NAMES.map((dtype) => [dtype, new DTYPES[dtype].arrayType()]));
     await publishExample(store, ID, { ...empty, streamed: { dtype: 'int64', data: [] } });
     await publishExample(store, idOf(2), {});
@@ -148,7 +148,7 @@ describe('what is published comes back exactly', () => {
   });
 
   test('keys that are names of the language, of the protocol or of old devices', async () => {
-    const { root, store } = temporaryStore();
+    const { root, store } = temporaryStore({ onDisk: true });
     const keys = ['constructor', 'metadata', 'con', 'x', LONG_KEY];
     expect(LONG_KEY).toHaveLength(64);
     const arrays = Object.fromEntries(keys.map((key, at) => [key, new Uint8Array([at])]));
@@ -166,7 +166,7 @@ describe('what is published comes back exactly', () => {
   });
 
   test('U+0000, blanks, astral and separator characters, and times at the end of 64 bits', async () => {
-    const { root, store } = temporaryStore();
+    const { root, store } = temporaryStore({ onDisk: true });
     const metadata = metadataOf(ID, {
       source_namespace: '\u0000',
       source_version: ' ',
@@ -202,7 +202,7 @@ describe('what is published comes back exactly', () => {
     [3 * MIB + 7, 1_000_003],
     [3 * MIB + 7, 5_000_000],
   ])('a stream of %i bytes in chunks of %i bytes', async (size, chunk) => {
-    const { root, store } = temporaryStore();
+    const { root, store } = temporaryStore({ onDisk: true });
     const bytes = pattern(size);
     const { manifest } = await publishExample(store, ID, {
       n: { dtype: 'uint8', data: inPieces(bytes, chunk) },
@@ -219,7 +219,7 @@ describe('what is published comes back exactly', () => {
   test.each([MIB - 1, MIB, MIB + 1, 2 * MIB, 2 * MIB + 1, 3 * MIB + 7])(
     'an array of %i bytes, around the edges of the blocks, read whole and in parts',
     async (size) => {
-      const { root, store } = temporaryStore();
+      const { root, store } = temporaryStore({ onDisk: true });
       const bytes = pattern(size);
       await publishExample(store, ID, { n: bytes });
       expect(stored(root, 'array-n.bin').equals(bytes)).toBe(true);
@@ -241,11 +241,11 @@ describe('what is published comes back exactly', () => {
   );
 
   test('the stored manifest and payloads, published into an empty store, make an identical package', async () => {
-    const first = temporaryStore();
+    const first = temporaryStore({ onDisk: true });
     await publishExample(first.store, ID, { a: new Uint16Array([1, 2]), b: pattern(MIB + 3) });
     const draft = parseDraft(parseStrictJson(stored(first.root, 'manifest.json')));
     const files = ['array-b.bin', 'array-a.bin'];
-    const second = temporaryStore();
+    const second = temporaryStore({ onDisk: true });
     async function* payloads() {
       for (const name of files) yield { name, chunks: inPieces(stored(first.root, name), 999) };
     }
@@ -258,7 +258,7 @@ describe('what is published comes back exactly', () => {
 
 describe('the store owns what it keeps', () => {
   test('a part of a larger buffer, a Buffer and shared memory are stored as what they show', async () => {
-    const { root, store } = temporaryStore();
+    const { root, store } = temporaryStore({ onDisk: true });
     const whole = new Uint32Array([9, 1, 2, 9]);
     const shared = new Uint16Array(new SharedArrayBuffer(4));
     shared.set([7, 8]);
@@ -269,7 +269,7 @@ describe('the store owns what it keeps', () => {
   });
 
   test('a producer that fills one buffer again and again is stored as it was at each step', async () => {
-    const { root, store } = temporaryStore();
+    const { root, store } = temporaryStore({ onDisk: true });
     async function* reusing() {
       const buffer = new Uint8Array(300_000);
       for (let turn = 0; turn < 12; turn += 1) {
@@ -284,7 +284,7 @@ describe('the store owns what it keeps', () => {
   });
 
   test('changes to the inputs after publishing, and to what was opened, reach nobody else', async () => {
-    const { store } = temporaryStore();
+    const { store } = temporaryStore({ onDisk: true });
     const input = new Int32Array([1, 2, 3]);
     const large = pattern(MIB + 1);
     const metadata = metadataOf(ID);
@@ -311,7 +311,7 @@ describe('the store owns what it keeps', () => {
     ['plain bytes instead of chunks of them', new Uint8Array([1, 2])],
     ['nothing', [null]],
   ])('a stream of %s is refused, never cut down to bytes', async (_, data) => {
-    const { root, store } = temporaryStore();
+    const { root, store } = temporaryStore({ onDisk: true });
     const error = await refusalOf(
       publishExample(store, ID, { n: { dtype: 'uint8', data: data as never } }),
       'contract_violation',
