@@ -2,8 +2,10 @@
 import { SnapshotError } from '../contract/errors.ts';
 import type { FileSystemWriter } from './file-system.ts';
 
-/** How many payload bytes pass between two looks at the file system. */
+/** At most so many payload bytes, of all publications together, pass between two looks at the file system. */
 const CHECK_EVERY_BYTES = 64 * 1024 * 1024;
+/** What passes between two looks must be small beside the reserve, or nothing of it would be left. */
+const LOOKS_PER_RESERVE = 8;
 
 const AUTO_MAX_BYTES = 64n * 1024n * 1024n;
 
@@ -14,6 +16,8 @@ export class SpaceReserve {
   readonly #fs: FileSystemWriter;
   readonly #root: string;
   readonly #size: ReserveSize;
+  #interval = 0;
+  #unchecked = 0;
 
   constructor(fs: FileSystemWriter, root: string, size: ReserveSize) {
     this.#fs = fs;
@@ -26,6 +30,8 @@ export class SpaceReserve {
     if (this.#size === 0) return;
     const { free, total } = await this.#fs.freeBytes(this.#root);
     const reserve = this.#size === 'auto' ? autoReserve(total) : BigInt(this.#size);
+    this.#interval = Math.min(CHECK_EVERY_BYTES, Number(reserve) / LOOKS_PER_RESERVE);
+    this.#unchecked = 0;
     if (free - BigInt(upcomingBytes) >= reserve) return;
     throw new SnapshotError(
       'insufficient_storage',
@@ -34,15 +40,11 @@ export class SpaceReserve {
     );
   }
 
-  /** Passes chunks on and looks again every 64 MiB. */
+  /** Passes chunks on and looks again before what all publications wrote since the last look can use up the reserve. */
   async *guard(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
-    let unchecked = 0;
     for await (const chunk of chunks) {
-      unchecked += chunk.length;
-      if (unchecked >= CHECK_EVERY_BYTES) {
-        unchecked = 0;
-        await this.check(chunk.length);
-      }
+      this.#unchecked += chunk.length;
+      if (this.#size !== 0 && this.#unchecked >= this.#interval) await this.check(chunk.length);
       yield chunk;
     }
   }
