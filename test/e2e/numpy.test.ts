@@ -69,6 +69,8 @@ const withNumpy = spawnSync('python3', ['-c', 'import numpy'], { stdio: 'ignore'
 let made: Record<string, { files: string[]; raw: string }>;
 beforeAll(() => {
   if (withNumpy) made = python(WRITE, ALL) as typeof made;
+  // Most reporters count what was skipped and say no more.
+  else console.warn('numpy was not tried: python3 cannot import it here');
 });
 beforeEach(({ skip }) => {
   skip(!withNumpy, 'python3 cannot import numpy here');
