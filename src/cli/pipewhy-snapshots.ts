@@ -10,7 +10,10 @@ const USAGE = 2;
 
 /** Wrong flags end with 2 on every level of the command tree; commander's own status would be 1. */
 function exitWithUsage(command: Command): void {
-  command.showSuggestionAfterError(true).showHelpAfterError('(run with --help for what there is)').exitOverride();
+  command
+    .showSuggestionAfterError(true)
+    .showHelpAfterError('(run with --help for what there is)')
+    .exitOverride();
   for (const child of command.commands) exitWithUsage(child);
 }
 
