@@ -1,18 +1,23 @@
 import fs from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { DraftArray, DraftManifest } from '../../src/contract/manifest.ts';
 import { parseSnapshotMetadata } from '../../src/contract/manifest.ts';
 import type { IncomingPayload } from '../../src/store/incoming-payloads.ts';
 import type { LocalSnapshotStore } from '../../src/store/local-snapshot-store.ts';
+import { FaultFileSystem } from '../support/fault-file-system.ts';
+import { flip } from '../support/package-damage.ts';
 import {
   attemptsOf,
   idOf,
   metadataOf,
   packagePath,
+  pattern,
   publishExample,
   refusalOf,
+  storeAt,
+  temporaryRoot,
   temporaryStore,
   treeOf,
 } from '../support/stores.ts';
@@ -317,5 +322,41 @@ describe('documents and values that break the contract are refused before anythi
     await store.prepare();
     await refusalOf(publishExample(store, ID), 'insufficient_storage');
     expect(attemptsOf(root)).toEqual([]);
+  });
+});
+
+describe('an attempt that somebody changes while it is staged is never published', () => {
+  const arrays = { small: new Uint8Array([1, 2, 3]), large: pattern(4 * 1024 * 1024 + 9) };
+
+  test.each([
+    ['array-small.bin', 'complete.sha256', 'after it was proven, before the marker'],
+    ['array-large.bin', 'complete.sha256', 'after it was proven, before the marker'],
+    ['manifest.json', 'complete.sha256', 'after it was proven, before the marker'],
+    ['intent.json', 'complete.sha256', 'after it was proven, before the marker'],
+    ['array-large.bin', 'manifest.json', 'after it was read back'],
+    ['array-small.bin', 'manifest.json', 'before it was read back'],
+  ])('%s, when %s is made: %s', async (file, next) => {
+    const root = temporaryRoot();
+    const fileSystem = new FaultFileSystem(root);
+    fileSystem.hook = ({ method, path }) => {
+      if (method === 'createFile' && path.endsWith(next)) flip(2)(join(root, dirname(path), file));
+    };
+    await refusalOf(publishExample(storeAt(root, { fileSystem }), ID, arrays), 'publication_failed');
+    expect(fs.readdirSync(packagePath(root, ''))).toEqual([]);
+    expect(attemptsOf(root)).toHaveLength(1);
+    expect(fileSystem.open.size).toBe(0);
+  });
+
+  test('a block of a large array that arrives slowly, between its chunks', async () => {
+    const { root, store } = temporaryStore();
+    async function* slow() {
+      yield arrays.large.subarray(0, 3 * 1024 * 1024);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      flip(2)(join(root, 'staging', attemptsOf(root)[0]!, 'array-n.bin'));
+      yield arrays.large.subarray(3 * 1024 * 1024);
+    }
+    const data = { dtype: 'uint8', data: slow() } as const;
+    await refusalOf(publishExample(store, ID, { n: data }), 'publication_failed');
+    expect(fs.readdirSync(packagePath(root, ''))).toEqual([]);
   });
 });

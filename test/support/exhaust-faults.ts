@@ -10,6 +10,7 @@ import type { StoreOptions } from '../../src/store/store-options.ts';
 import {
   FAULT_KINDS,
   FaultFileSystem,
+  isError,
   isSync,
   type FaultKind,
   type Method,
@@ -140,15 +141,11 @@ async function outcomeOf(work: Promise<unknown>): Promise<{ value: unknown } | {
   }
 }
 
-export function isShort(kind: FaultKind): boolean {
-  return kind === 'half' || kind === 'none';
-}
-
 function judgeOutcome(scenario: FaultScenario, run: FaultyRun): string[] {
   const found: string[] = [];
   if (run.fs.open.size > 0) found.push(`descriptors left open: ${[...run.fs.open.values()].join(', ')}`);
   if (!('error' in run)) {
-    if (!isShort(run.kind) && scenario.mayHide?.(run) !== true) found.push('the failure was swallowed');
+    if (isError(run.kind) && scenario.mayHide?.(run) !== true) found.push('the failure was swallowed');
     return found;
   }
   const { error } = run;

@@ -13,9 +13,18 @@ export type Method = keyof FileSystem;
 export const FAULT_ERRORS = ['EIO', 'ENOSPC', 'EDQUOT', 'EACCES', 'EMFILE'] as const;
 export type FaultError = (typeof FAULT_ERRORS)[number];
 
-/** What a fault does: an error, or a write or read that moves half of the bytes or none. */
-export type FaultKind = FaultError | 'half' | 'none';
-export const FAULT_KINDS: readonly FaultKind[] = [...FAULT_ERRORS, 'half', 'none'];
+/**
+ * What a fault does: an error; a write or read that moves half of the bytes or none; a write that claims success and
+ * stores a wrong bit or nothing at all.
+ */
+export type FaultKind = FaultError | 'half' | 'none' | 'flip' | 'lost';
+export const FAULT_KINDS: readonly FaultKind[] = [...FAULT_ERRORS, 'half', 'none', 'flip', 'lost'];
+
+const ERRORS: ReadonlySet<string> = new Set(FAULT_ERRORS);
+
+export function isError(kind: FaultKind): kind is FaultError {
+  return ERRORS.has(kind);
+}
 
 export interface Fault {
   /** Which of the counted operations fails, from 1. */
@@ -56,7 +65,7 @@ const CHANGES: ReadonlySet<Method> = new Set<Method>([
   'rename',
   'syncDirectory',
 ]);
-const SHORT: ReadonlySet<Method> = new Set<Method>(['write', 'read', 'readSync']);
+const TRANSFERS: ReadonlySet<Method> = new Set<Method>(['write', 'read', 'readSync']);
 const CLOSES: ReadonlySet<Method> = new Set<Method>(['close', 'closeSync']);
 
 export function isSync({ method }: Operation): boolean {
@@ -123,7 +132,9 @@ export class FaultFileSystem implements FileSystem {
     const operation = this.#begin('write', file, { position });
     return this.#run(operation, async (kind) => {
       if (kind === 'none') return 0;
-      const count = await this.#inner.write(file, kind === 'half' ? half(bytes) : bytes, position);
+      if (kind === 'lost') return bytes.length;
+      const stored = kind === 'half' ? half(bytes) : kind === 'flip' ? flipped(bytes) : bytes;
+      const count = await this.#inner.write(file, stored, position);
       if (this.keepWritten) operation.written = bytes.slice(0, count);
       return count;
     });
@@ -234,7 +245,7 @@ export class FaultFileSystem implements FileSystem {
     const fault = this.#fault;
     if (fault === null || this.struck !== null) return null;
     if (fault.method !== undefined && fault.method !== operation.method) return null;
-    if ((fault.kind === 'half' || fault.kind === 'none') && !SHORT.has(operation.method)) return null;
+    if (!canHappen(fault.kind, operation.method)) return null;
     this.#counted += 1;
     if (this.#counted !== fault.at) return null;
     this.struck = operation;
@@ -274,7 +285,7 @@ export class FaultFileSystem implements FileSystem {
   }
 
   #injection(fault: Fault | null, operation: Operation): Error | null {
-    if (fault === null || fault.kind === 'half' || fault.kind === 'none') return null;
+    if (fault === null || !isError(fault.kind)) return null;
     this.injected = systemError(fault.kind, operation);
     return this.injected;
   }
@@ -314,6 +325,18 @@ export function systemError(
     errno: -constants.errno[code],
     ...(descriptor === undefined ? { path } : {}),
   });
+}
+
+function canHappen(kind: FaultKind, method: Method): boolean {
+  if (kind === 'flip' || kind === 'lost') return method === 'write';
+  return isError(kind) || TRANSFERS.has(method);
+}
+
+function flipped(bytes: Uint8Array): Uint8Array {
+  const copy = bytes.slice();
+  const at = Math.floor(copy.length / 2);
+  copy[at] = (copy[at] ?? 0) ^ 4;
+  return copy;
 }
 
 function half(bytes: Uint8Array): Uint8Array {

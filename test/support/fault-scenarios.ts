@@ -6,8 +6,8 @@ import { isSnapshotError, type SnapshotError } from '../../src/contract/errors.t
 import type { ArrayInput } from '../../src/store/library-arrays.ts';
 import type { IncompleteListing } from '../../src/store/inspection.ts';
 import type { LocalSnapshotStore } from '../../src/store/local-snapshot-store.ts';
-import { isShort, type FaultScenario, type FaultyRun } from './exhaust-faults.ts';
-import { isChange } from './fault-file-system.ts';
+import type { FaultScenario, FaultyRun } from './exhaust-faults.ts';
+import { isChange, isError } from './fault-file-system.ts';
 import { collect, idOf, metadataOf, packagePath, pattern, storeAt } from './stores.ts';
 
 const ID = idOf(1);
@@ -226,7 +226,7 @@ function judgeInspection({ value, kind, fs: { struck } }: FaultyRun): string[] {
   // The damaged one was judged already when its file was closed and when it was asked whether it is still there.
   const judged =
     struck?.method === 'closeSync' || (struck?.method === 'statEntry' && struck.path.endsWith('c'));
-  if (!isShort(kind) && !judged && changed.length !== 1) found.push('no diagnostic tells of the failure');
+  if (isError(kind) && !judged && changed.length !== 1) found.push('no diagnostic tells of the failure');
   return found;
 }
 
