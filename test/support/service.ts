@@ -11,6 +11,7 @@ import { loadConfig, type SettingInputs } from '../../src/config.ts';
 import { LocalSnapshotStore } from '../../src/store/local-snapshot-store.ts';
 import type { StoreOptions } from '../../src/store/store-options.ts';
 import type { Json } from './http.ts';
+import { watchAnswers } from './conformance.ts';
 import { declarations, makeRoot, removeRoot } from './stores.ts';
 
 const COMMAND = fileURLToPath(new URL('../../dist/src/cli/pipewhy-snapshots.js', import.meta.url));
@@ -25,7 +26,10 @@ export interface RunningApp {
   readonly store: LocalSnapshotStore;
   /** Everything logged so far. */
   readonly logs: readonly LogLine[];
-  /** Stops listening; removes the root where `startApp` made it. */
+  /**
+   * Stops listening; removes the root where `startApp` made it. Throws when any answer was not one that the OpenAPI
+   * document describes.
+   */
   readonly close: () => Promise<void>;
 }
 
@@ -53,12 +57,16 @@ export async function startApp(given: AppOptions = {}): Promise<RunningApp> {
   await store.prepare();
   const { logs, logger } = memoryLog();
   const app = await buildApp(config, store, logger);
+  const violations = watchAnswers(app.server.server, config.basePath);
   const url = await app.server.listen({ host: config.host, port: config.port });
   const close = async (): Promise<void> => {
     app.server.server.closeAllConnections();
     await app.server.close();
     await store.close();
     if (given.root === undefined) removeRoot(root);
+    if (violations.length > 0) {
+      throw new Error(`Not as openapi/openapi.json says:\n${[...new Set(violations)].join('\n')}`);
+    }
   };
   return { root, url, app, store, logs, close };
 }

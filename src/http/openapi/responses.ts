@@ -51,7 +51,7 @@ export class Refusals {
 function refusal(status: number, codes: readonly ErrorCode[], withContent: boolean): JsonObject {
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEM_GUIDE[code].when}`).join('\n\n'),
-    headers: headerRefs([...COMMON_HEADERS, 'Content-Length', ...headersOf(codes)]),
+    headers: { ...headerRefs([...COMMON_HEADERS, 'Content-Length']), ...headersOf(codes) },
     ...(withContent ? { content: { [PROBLEM_MEDIA_TYPE]: problemContent(status, codes) } } : {}),
   };
 }
@@ -77,10 +77,23 @@ function exampleOf(code: ErrorCode): JsonObject {
   return problemOf(exampleError(code), 'urn:request:3b241101-e2bb-4255-8caf-4136c566a962', '');
 }
 
-/** The headers that go with every refusal of these codes; taken from what the service sends for the examples. */
-function headersOf(codes: readonly ErrorCode[]): HeaderName[] {
-  const sent = new Set(codes.flatMap((code) => Object.keys(problemHeaders(exampleError(code)))));
-  return (Object.keys(HEADERS) as HeaderName[]).filter((name) => sent.has(name.toLowerCase()));
+/** The headers that go with these codes, taken from what the service sends; required where all of the codes have them. */
+function headersOf(codes: readonly ErrorCode[]): JsonObject {
+  const sent = codes.map((code) => ({ code, headers: problemHeaders(exampleError(code)) }));
+  const described: Record<string, JsonObject> = {};
+  for (const name of Object.keys(HEADERS) as HeaderName[]) {
+    const by = sent.filter(({ headers }) => name.toLowerCase() in headers).map(({ code }) => `\`${code}\``);
+    if (by.length === 0) continue;
+    described[name] =
+      by.length === codes.length
+        ? { $ref: `#/components/headers/${name}` }
+        : {
+            ...HEADERS[name],
+            required: false,
+            description: `${HEADERS[name].description}; with ${by.join(', ')}`,
+          };
+  }
+  return described;
 }
 
 export function successResponse(success: Success, withContent: boolean): JsonObject {

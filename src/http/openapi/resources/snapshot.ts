@@ -11,6 +11,7 @@ export const CONDITIONS: readonly ParameterName[] = ['IfMatch', 'IfNoneMatch'];
 const REFUSALS = [
   'invalid_snapshot_id',
   'snapshot_not_found',
+  'not_found',
   'precondition_failed',
   'storage_integrity',
   'unsupported_package',
