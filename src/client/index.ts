@@ -26,6 +26,7 @@ export {
   FingerprintContextMismatchError,
   InsufficientStorageError,
   InvalidSnapshotIdError,
+  isProblemError,
   LimitExceededError,
   ParentNotCompleteError,
   PROBLEM_ERRORS,

@@ -39,6 +39,11 @@ export class ProblemError<C extends ErrorCode = ErrorCode> extends SnapshotClien
   }
 }
 
+/** Narrows an unknown error to a refusal of any code, without the `any` that `instanceof` would infer. */
+export function isProblemError(error: unknown): error is ProblemError {
+  return error instanceof ProblemError;
+}
+
 export interface ProblemOrigin {
   readonly retryAfterSeconds?: number | null;
   readonly local?: boolean;

@@ -1,0 +1,95 @@
+/** What all client commands share: how they reach a service, and how they end. */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { SnapshotClient } from '../client/index.ts';
+import { EXIT, EXIT_CODES_HELP, exitCodeOf } from './exit-codes.ts';
+import { reportError } from './output.ts';
+
+export interface OutputOptions {
+  readonly json?: boolean;
+}
+
+export interface ConnectionOptions extends OutputOptions {
+  readonly url: string;
+  readonly token?: string;
+  readonly socket?: string;
+  readonly timeout?: number;
+}
+
+export function newCommand(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .option('--json', 'print JSON, and errors as problem documents');
+}
+
+export function withConnection(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--url <url>', 'where the service is').env('SNAPSHOTS_URL').default('http://127.0.0.1:8750'),
+    )
+    .addOption(
+      new Option('--token <token>', 'bearer token; better given by the environment').env('SNAPSHOTS_TOKEN'),
+    )
+    .option('--socket <path>', 'unix socket on which the service listens')
+    .option('--timeout <seconds>', 'give up when nothing comes for this long', positiveNumber);
+}
+
+/** Examples and exit statuses at the end of `--help`. */
+export function withExamples(command: Command, examples: string): Command {
+  return command.addHelpText('after', `\nExamples:\n${examples}\n${EXIT_CODES_HELP}`);
+}
+
+/** Runs `work` with a client and closes it. */
+export async function withClient<T>(
+  options: ConnectionOptions,
+  work: (client: SnapshotClient) => Promise<T>,
+): Promise<T> {
+  const { url, token, socket, timeout } = options;
+  const ms = timeout === undefined ? undefined : Math.round(timeout * 1000);
+  const client = new SnapshotClient({
+    baseUrl: url,
+    ...(token === undefined || token === '' ? {} : { token }),
+    ...(socket === undefined ? {} : { socketPath: socket }),
+    ...(ms === undefined ? {} : { timeouts: { connectMs: ms, headersMs: ms, bodyMs: ms } }),
+  });
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Turns what `work` throws into a message and an exit status. */
+export async function concluding({ json = false }: OutputOptions, work: () => Promise<void>): Promise<void> {
+  process.stdout.on('error', endQuietly);
+  try {
+    await work();
+  } catch (error) {
+    reportError(error, json);
+    process.exitCode = exitCodeOf(error);
+  } finally {
+    process.stdout.off('error', endQuietly);
+  }
+}
+
+/** The reader of a pipe, such as `head`, has seen enough. */
+function endQuietly(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(EXIT.ok);
+  reportError(new Error(`standard output cannot be written (${error.code ?? error.message})`), false);
+  process.exit(EXIT.failed);
+}
+
+function positiveNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value) || value <= 0) {
+    throw new InvalidArgumentError('Expected a number greater than 0.');
+  }
+  return value;
+}
+
+export function positiveInteger(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/u.test(text) || !Number.isSafeInteger(value) || value < 1) {
+    throw new InvalidArgumentError('Expected a whole number of at least 1.');
+  }
+  return value;
+}

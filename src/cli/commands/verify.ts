@@ -1,0 +1,160 @@
+/** `verify`: proves every byte of a store on disk, on all cores and without a service; changes nothing. */
+import { availableParallelism } from 'node:os';
+import type { Command } from 'commander';
+import { isAnySnapshotError, type Violation } from '../../contract/errors.ts';
+import { isSnapshotId } from '../../contract/ids.ts';
+import type { IncompleteAttempt } from '../../store/attempt-inspection.ts';
+import type { LocalSnapshotStore } from '../../store/local-snapshot-store.ts';
+import { concluding, newCommand, positiveInteger, type OutputOptions } from '../actions.ts';
+import { loadDeclarations } from '../declarations.ts';
+import { EXIT, UsageError } from '../exit-codes.ts';
+import { openLocalStore } from '../local-store.ts';
+import { formatBytes, note, print, printable, printJson, progressBar } from '../output.ts';
+
+interface VerifyOptions extends OutputOptions {
+  readonly contexts?: string;
+  readonly jobs: number;
+}
+
+/** One line of the report for each entry that cannot be proven. */
+interface Problem {
+  /** Relative to the root. */
+  readonly path: string;
+  readonly code: string;
+  /** What does not hold: `marker`, `checksum`, `foreign` and so on. */
+  readonly problem: string | null;
+  readonly message: string;
+  readonly errors: readonly Violation[];
+}
+
+interface Report {
+  readonly root: string;
+  readonly valid: boolean;
+  readonly checked: number;
+  /** Bytes of the arrays of the valid snapshots, decimal. */
+  readonly byte_length: string;
+  readonly problems: readonly Problem[];
+  /** What lies in staging; attempts are evidence and no problem of what is published. */
+  readonly incomplete: readonly IncompleteAttempt[];
+}
+
+export function verifyCommand(): Command {
+  const command = newCommand(
+    'verify',
+    'prove every byte of a store on disk, without a service; changes nothing',
+  )
+    .argument('<root>', 'directory that holds snapshots/ and staging/')
+    .argument('[ids...]', 'only these snapshots; all by default')
+    .option('--contexts <file>', 'the C3 declarations [SNAPSHOTS_CONTEXTS]')
+    .option('--jobs <number>', 'threads that hash', positiveInteger, availableParallelism());
+  command.addHelpText(
+    'after',
+    `
+Examples:
+  pipewhy-snapshots verify /srv/snapshots
+  pipewhy-snapshots verify /srv/snapshots 0123456789abcdef0123456789abcdef
+  pipewhy-snapshots verify /srv/snapshots --json > report.json
+
+Exit status:
+  0  every snapshot is valid
+  1  something cannot be proven; each is named
+  2  wrong use of the command, or no store there`,
+  );
+  return command.action((root: string, ids: readonly string[], options: VerifyOptions) =>
+    concluding(options, async () => {
+      const report = await verify(root, ids, options);
+      if (options.json === true) printJson(report);
+      else for (const line of linesOf(report)) print(line);
+      process.exitCode = report.valid ? EXIT.ok : EXIT.failed;
+    }),
+  );
+}
+
+async function verify(root: string, ids: readonly string[], options: VerifyOptions): Promise<Report> {
+  for (const id of ids) {
+    if (isSnapshotId(id)) continue;
+    throw new UsageError(`${JSON.stringify(id)} is no snapshot id: expected 32 lowercase hex digits`);
+  }
+  const declarations = await loadDeclarations(options.contexts, note);
+  const { store, names } = await openLocalStore(root, declarations, options.jobs);
+  try {
+    const chosen = ids.length === 0 ? names : ids;
+    const { problems, bytes } = await proveAll(store, chosen, options);
+    const { incomplete } = await store.inspectIncomplete();
+    return {
+      root,
+      valid: problems.length === 0,
+      checked: chosen.length,
+      byte_length: String(bytes),
+      problems,
+      incomplete,
+    };
+  } finally {
+    await store.close();
+  }
+}
+
+async function proveAll(
+  store: LocalSnapshotStore,
+  names: readonly string[],
+  { jobs }: VerifyOptions,
+): Promise<{ readonly problems: readonly Problem[]; readonly bytes: bigint }> {
+  const progress = progressBar('verifying', (value) => `${value} snapshots`);
+  const problems: Problem[] = [];
+  const waiting = names.values();
+  let bytes = 0n;
+  let done = 0;
+  const lane = async (): Promise<void> => {
+    for (const name of waiting) {
+      try {
+        const proven = await prove(store, name);
+        // Added only now: the other lanes add to it meanwhile.
+        bytes += proven;
+      } catch (error) {
+        problems.push(problemOf(name, error));
+      }
+      progress.update((done += 1), names.length);
+    }
+  };
+  try {
+    // Two for each thread, so that none waits for the next task to reach it.
+    await Promise.all(Array.from({ length: jobs * 2 }, lane));
+  } finally {
+    progress.stop();
+  }
+  return { problems: problems.sort((a, b) => (a.path < b.path ? -1 : 1)), bytes };
+}
+
+/** The bytes of the proven arrays. */
+async function prove(store: LocalSnapshotStore, name: string): Promise<bigint> {
+  if (!isSnapshotId(name)) throw new Error('does not belong into snapshots/: its name is not a snapshot id');
+  const { manifest } = await store.readManifest(name);
+  return Object.values(manifest.arrays).reduce((sum, entry) => sum + BigInt(entry.byte_length), 0n);
+}
+
+function problemOf(name: string, error: unknown): Problem {
+  const path = `snapshots/${name}`;
+  if (!isAnySnapshotError(error)) {
+    if (isSnapshotId(name)) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    return { path, code: 'storage_integrity', problem: 'foreign', message, errors: [] };
+  }
+  const { details, code, message } = error;
+  const problem = 'problem' in details ? details.problem : null;
+  return { path, code, problem, message, errors: 'errors' in details ? (details.errors ?? []) : [] };
+}
+
+function linesOf({ checked, problems, byte_length: bytes, incomplete, root }: Report): readonly string[] {
+  const lines = problems.map(({ path, code, problem, message }) => `${path}: ${problem ?? code}: ${message}`);
+  lines.push(
+    problems.length === 0
+      ? `All ${checked} snapshots are valid (${formatBytes(bytes)}).`
+      : `${problems.length} of ${checked} entries cannot be proven.`,
+  );
+  if (incomplete.length > 0) {
+    lines.push(
+      `${incomplete.length} attempts were left in staging: pipewhy-snapshots incomplete --root ${root}`,
+    );
+  }
+  return lines.map(printable);
+}

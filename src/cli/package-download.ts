@@ -1,0 +1,106 @@
+/** A whole package on this side, byte for byte: filled in `<directory>.part`, then put in place by one rename. */
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import type { ProvenManifest, SnapshotClient } from '../client/index.ts';
+import { markerBytes, sha256Hex } from '../contract/digest.ts';
+import { digestOf, download, syncDirectory, writeWhole } from './download.ts';
+import { reasonOf, UsageError } from './exit-codes.ts';
+
+export type PackageProgress = (done: number, total: number) => void;
+
+/** `present`: the directory held exactly this package already. Throws `UsageError` if it holds anything else. */
+export async function downloadPackage(
+  client: SnapshotClient,
+  id: string,
+  directory: string,
+  onProgress: PackageProgress,
+): Promise<{ readonly proven: ProvenManifest; readonly outcome: 'saved' | 'present' }> {
+  const proven = await client.manifest(id);
+  const target = resolve(directory);
+  const files = filesOf(proven);
+  const found = await namesIn(target);
+  if (found !== null && found.length > 0) {
+    if (await holds(target, found, files)) return { proven, outcome: 'present' };
+    throw new UsageError(
+      `${directory} is there and does not hold exactly this snapshot; choose another with -o`,
+    );
+  }
+  const part = `${target}.part`;
+  await mkdir(part, { recursive: true });
+  await refuseStrangers(part, `${directory}.part`, files);
+  await fill(client, proven, part, onProgress);
+  await syncDirectory(part);
+  await rename(part, target);
+  await syncDirectory(dirname(target));
+  return { proven, outcome: 'saved' };
+}
+
+async function fill(
+  client: SnapshotClient,
+  { manifest, manifestBytes, manifestSha256 }: ProvenManifest,
+  part: string,
+  onProgress: PackageProgress,
+): Promise<void> {
+  const entries = Object.entries(manifest.arrays);
+  const total = entries.reduce((sum, [, entry]) => sum + Number(entry.byte_length), 0);
+  let done = 0;
+  const onBytes = (count: number): void => {
+    done += count;
+    onProgress(done, total);
+  };
+  for (const [key, { file, byte_length: length, sha256 }] of entries) {
+    const path = join(part, file);
+    const byteLength = Number(length);
+    if ((await digestOf(path)) === sha256) {
+      onBytes(byteLength);
+      continue;
+    }
+    await rm(path, { force: true });
+    await download(client, { id: manifest.snapshot.snapshot_id, key, byteLength, sha256 }, path, onBytes);
+  }
+  await writeWhole(join(part, 'manifest.json'), manifestBytes);
+  // A stored package is valid only with exactly these bytes as its marker (PW-07.03).
+  await writeWhole(join(part, 'complete.sha256'), markerBytes(manifestSha256));
+}
+
+/** Every file of the package with its SHA-256. */
+function filesOf({ manifest, manifestSha256 }: ProvenManifest): ReadonlyMap<string, string> {
+  return new Map([
+    ...Object.values(manifest.arrays).map(({ file, sha256 }) => [file, sha256] as const),
+    ['manifest.json', manifestSha256],
+    ['complete.sha256', sha256Hex(markerBytes(manifestSha256))],
+  ]);
+}
+
+async function holds(
+  directory: string,
+  names: readonly string[],
+  files: ReadonlyMap<string, string>,
+): Promise<boolean> {
+  if (names.length !== files.size) return false;
+  for (const [name, sha256] of files) {
+    if (!names.includes(name) || (await digestOf(join(directory, name))) !== sha256) return false;
+  }
+  return true;
+}
+
+/** What is not of this package would end up in it. */
+async function refuseStrangers(
+  part: string,
+  shown: string,
+  files: ReadonlyMap<string, string>,
+): Promise<void> {
+  const stranger = (await readdir(part)).find((name) => !files.has(name.replace(/\.part$/u, '')));
+  if (stranger === undefined) return;
+  throw new UsageError(
+    `${shown} holds ${JSON.stringify(stranger)}, which is not of this snapshot; remove ${shown}`,
+  );
+}
+
+/** The names in a directory, or null if there is none. */
+async function namesIn(directory: string): Promise<readonly string[] | null> {
+  return readdir(directory).catch((error: unknown) => {
+    if (reasonOf(error) === 'ENOENT') return null;
+    throw new UsageError(`${directory} cannot be used as a directory (${reasonOf(error)})`);
+  });
+}

@@ -1,0 +1,40 @@
+/** Runs the built command as its users do. */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export const COMMAND = fileURLToPath(new URL('../../dist/src/cli/pipewhy-snapshots.js', import.meta.url));
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: Buffer;
+  /** Standard output and error as text. */
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly input?: string | Uint8Array;
+}
+
+export function run(args: readonly string[], { env = {}, cwd, input }: RunOptions = {}): Promise<Finished> {
+  const { SNAPSHOTS_URL: _u, SNAPSHOTS_TOKEN: _t, SNAPSHOTS_CONTEXTS: _c, ...inherited } = process.env;
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [COMMAND, ...args], {
+      env: { ...inherited, NO_COLOR: '1', ...env },
+      ...(cwd === undefined ? {} : { cwd }),
+    });
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+    child.on('error', reject);
+    child.on('close', (code) => {
+      const bytes = Buffer.concat(stdout);
+      resolve({ code, stdout: bytes, out: bytes.toString(), err: Buffer.concat(stderr).toString() });
+    });
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
+  });
+}

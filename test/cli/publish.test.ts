@@ -1,0 +1,159 @@
+import fs from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+import { faultyProxy, loseAnswer, problem } from '../client/faulty-proxy.ts';
+import { clientOf, metadataOf, startService, temporaryDirectory } from '../client/running-service.ts';
+import { idOf } from '../support/stores.ts';
+import { run } from './command.ts';
+
+const ID = idOf(1);
+
+function files(document: object = { snapshot: metadataOf(ID) }) {
+  const cwd = temporaryDirectory();
+  fs.writeFileSync(join(cwd, 'ids.bin'), new BigInt64Array([-1n, 2n ** 62n]));
+  fs.writeFileSync(join(cwd, 'array-flags.bin'), Buffer.from([0, 1, 255]));
+  fs.writeFileSync(join(cwd, 'meta.json'), JSON.stringify(document));
+  return cwd;
+}
+
+test('publish stores the files it is given, and says what became of them', async () => {
+  const { url } = await startService();
+  const cwd = files();
+  const args = [
+    'publish',
+    '--url',
+    url,
+    '--metadata',
+    'meta.json',
+    'ids=ids.bin:int64',
+    'flags=array-flags.bin:uint8',
+  ];
+  const { code, out, err } = await run(args, { cwd });
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  const opened = await clientOf(url).open(ID);
+  expect({ ...opened.arrays }).toEqual({
+    ids: BigInt64Array.of(-1n, 2n ** 62n),
+    flags: Uint8Array.of(0, 1, 255),
+  });
+  expect(out).toBe(`published ${ID} (2 arrays, 19 B)\nmanifest sha256 ${opened.manifestSha256}\n`);
+});
+
+test('publish takes dtypes from the document, metadata from standard input and the address from the environment', async () => {
+  const { url } = await startService({ token: 'secret-1' });
+  const cwd = files();
+  const document = { snapshot: metadataOf(ID), arrays: { ids: { dtype: 'uint64' } } };
+  const { code, out } = await run(['publish', '--metadata', '-', '--json', 'ids=ids.bin'], {
+    cwd,
+    input: JSON.stringify(document),
+    env: { SNAPSHOTS_URL: url, SNAPSHOTS_TOKEN: 'secret-1' },
+  });
+  expect(code).toBe(0);
+  const { manifestSha256 } = await clientOf({ baseUrl: url, token: 'secret-1' }).manifest(ID);
+  expect(JSON.parse(out)).toEqual({
+    outcome: 'published',
+    snapshot_id: ID,
+    manifest_sha256: manifestSha256,
+    array_count: 1,
+    byte_length: '16',
+    attempts: 1,
+    confirmed_after: null,
+  });
+});
+
+test('publish --dir publishes a stored package again, byte for byte', async () => {
+  const first = await startService();
+  const { manifestSha256 } = await clientOf(first.url).publish(metadataOf(ID), {
+    ids: Int16Array.of(1),
+    flags: Uint8Array.of(2),
+  });
+  const second = await startService();
+  const { code } = await run(['publish', '--url', second.url, '--dir', join(first.root, 'snapshots', ID)]);
+  expect(code).toBe(0);
+  expect((await clientOf(second.url).manifest(ID)).manifestSha256).toBe(manifestSha256);
+});
+
+test('a refusal ends with 1, its code and every violation', async () => {
+  const { url } = await startService();
+  const cwd = files({ snapshot: metadataOf(ID, { scope: '', resolution: 'cell' }) });
+  const args = ['publish', '--url', url, '--metadata', 'meta.json'];
+  const human = await run(args, { cwd });
+  expect(human.code).toBe(1);
+  expect(human.out).toBe('');
+  expect(human.err).toMatch(/^pipewhy-snapshots: snapshot\.scope: /u);
+  expect(human.err).toMatch(/^ {2}snapshot\.resolution: must be one of /mu);
+  const json = await run([...args, '--json'], { cwd });
+  expect(json.code).toBe(1);
+  expect(JSON.parse(json.err)).toMatchObject({ code: 'contract_violation', status: 422 });
+});
+
+test('a taken id ends with 1, and with 0 if the same snapshot is to be confirmed', async () => {
+  const { url } = await startService();
+  const cwd = files();
+  const args = ['publish', '--url', url, '--metadata', 'meta.json', 'ids=ids.bin:int64'];
+  expect((await run(args, { cwd })).code).toBe(0);
+  const again = await run([...args, '--json'], { cwd });
+  expect(again.code).toBe(1);
+  expect(JSON.parse(again.err)).toMatchObject({ code: 'snapshot_exists', snapshot_id: ID });
+  const confirmed = await run([...args, '--if-exists', 'confirm'], { cwd });
+  expect(confirmed.code).toBe(0);
+  expect(confirmed.out).toMatch(/^confirmed /u);
+});
+
+test('a lost answer is followed up, and an outcome that stays unknown ends with 6', async () => {
+  const { url } = await startService();
+  const cwd = files();
+  const args = (proxy: string) => ['publish', '--url', proxy, '--metadata', 'meta.json', 'ids=ids.bin:int64'];
+  const lost = await run(args((await faultyProxy(url, [loseAnswer])).url), { cwd });
+  expect(lost.code).toBe(0);
+  expect(lost.out).toMatch(/^confirmed /u);
+  expect(lost.err).toContain('What is stored was proven to be exactly this snapshot');
+  const dead = await faultyProxy((await startService()).url, [
+    loseAnswer,
+    ...Array.from({ length: 30 }, () => problem(503, 'unavailable')),
+  ]);
+  const unknown = await run(args(dead.url), { cwd });
+  expect(unknown.code).toBe(6);
+  expect(unknown.err).toContain('whether it is published is unknown');
+});
+
+test.each([
+  [['publish'], 'the metadata is missing'],
+  [['publish', '--metadata', 'none.json'], 'the metadata in none.json cannot be read (ENOENT)'],
+  [['publish', '--metadata', 'meta.json', 'ids'], 'expected an array as key=path[:dtype]'],
+  [['publish', '--metadata', 'meta.json', 'Ids=ids.bin'], '"Ids" is no array key'],
+  [['publish', '--metadata', 'meta.json', 'ids=ids.bin:float64'], '"float64" is no dtype'],
+  [['publish', '--metadata', 'meta.json', 'a=ids.bin:int8', 'a=ids.bin:int8'], 'the array a is given twice'],
+  [['publish', '--dir', 'nowhere'], '--dir nowhere cannot be listed (ENOENT)'],
+  [['publish', '--metdata', 'meta.json'], '(Did you mean --metadata?)'],
+  [['publish', '--if-exists', 'maybe'], 'Allowed choices are fail, confirm'],
+  [['publsh'], '(Did you mean publish?)'],
+  [['ls', '--limit', '0'], 'Expected a whole number of at least 1'],
+  [['ls', '--timeout', 'soon'], 'Expected a number greater than 0'],
+  [['ls', '--url', 'nonsense'], 'baseUrl must be an http:// or https:// URL'],
+  [['show', 'not-an-id'], 'A snapshot id is 32 lowercase hex digits'],
+  [['show'], "missing required argument 'id'"],
+  [['completion', 'tcsh'], 'Allowed choices are bash, zsh, fish'],
+])('wrong use %j ends with 2 and says %j', async (args, message) => {
+  const { code, out, err } = await run(args, { cwd: files() });
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toContain(message);
+});
+
+test('a file that is no strict JSON, or is not there, is named', async () => {
+  const { url } = await startService();
+  const cwd = files();
+  fs.writeFileSync(join(cwd, 'twice.json'), '{"snapshot":{},"snapshot":{}}');
+  const twice = await run(['publish', '--url', url, '--metadata', 'twice.json'], { cwd });
+  expect(twice.code).toBe(1);
+  expect(twice.err).toContain('twice.json is not strict JSON. Line 1, column 16');
+  const gone = await run(['publish', '--url', url, '--metadata', 'meta.json', 'ids=gone.bin:int8'], { cwd });
+  expect(gone.code).toBe(1);
+  expect(gone.err).toContain('arrays.ids: gone.bin cannot be read (ENOENT)');
+});
+
+test('nobody listening ends with 5 in one line', async () => {
+  const { code, err } = await run(['ls', '--url', 'http://127.0.0.1:9']);
+  expect(code).toBe(5);
+  expect(err).toBe('pipewhy-snapshots: http://127.0.0.1:9: nothing listens there (ECONNREFUSED).\n');
+});
