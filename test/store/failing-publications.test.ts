@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
-import { exhaustFaults } from '../support/exhaust-faults.ts';
-import { FAULT_ERRORS } from '../support/fault-file-system.ts';
+import { causes, exhaustFaults } from '../support/exhaust-faults.ts';
+import { FAULT_ERRORS, FaultFileSystem } from '../support/fault-file-system.ts';
 import { longPublication, publicationScenarios, rootScenario } from '../support/fault-scenarios.ts';
+import { idOf, publishExample, refusalOf, storeAt, temporaryRoot } from '../support/stores.ts';
 
 describe('whichever operation of it fails, however it fails: all or nothing, told truthfully, kept as evidence', () => {
   test.each([...publicationScenarios, rootScenario])('$name', { timeout: 180_000 }, async (scenario) => {
@@ -18,6 +19,29 @@ describe('whichever operation of it fails, however it fails: all or nothing, tol
     });
     expect(violations).toEqual([]);
     expect(faults).toBeGreaterThanOrEqual(2);
+  });
+
+  test('a file whose write-back fails while its end is written is not synced again', async () => {
+    const root = temporaryRoot();
+    const fileSystem = new FaultFileSystem(root);
+    fileSystem.skipSyncs = true;
+    const store = storeAt(root, { fileSystem });
+    await store.prepare();
+    const writes = () =>
+      fileSystem.log.filter(({ method, path }) => method === 'write' && path.endsWith('n.bin'));
+    fileSystem.hook = async ({ method }) => {
+      if (method === 'syncData') await vi.waitUntil(() => writes().length === 34);
+    };
+    fileSystem.arm({ at: 1, kind: 'EIO', method: 'syncData' });
+    const error = await refusalOf(
+      publishExample(store, idOf(1), { n: new Uint8Array(33 * 1024 * 1024 + 1) }),
+      'publication_failed',
+    );
+    expect(causes(error)).toContain(fileSystem.injected);
+    expect(fileSystem.log.filter(({ method, path }) => method === 'sync' && path.endsWith('n.bin'))).toEqual(
+      [],
+    );
+    expect(fileSystem.open.size).toBe(0);
   });
 
   test('a rename that took place and was reported as failed is uncertain, never denied', async () => {

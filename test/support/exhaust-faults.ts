@@ -149,6 +149,7 @@ function judgeOutcome(scenario: FaultScenario, run: FaultyRun): string[] {
     return found;
   }
   const { error } = run;
+  if (run.kind === 'half') found.push('a short transfer was not carried on');
   const name = error instanceof SnapshotError ? error.code : (error as Error).name;
   if (!(scenario.codes(run) as string[]).includes(name)) {
     found.push(`ended in ${name}: ${(error as Error).message}`);

@@ -1,0 +1,185 @@
+import fs from 'node:fs';
+import { describe, expect, test } from 'vitest';
+
+import { StorageIntegrityError } from '../../src/contract/errors.ts';
+import type { StoredPayload } from '../../src/store/stored-payload.ts';
+import { FaultFileSystem } from '../support/fault-file-system.ts';
+import {
+  collect,
+  idOf,
+  packagePath,
+  pattern,
+  publishExample,
+  storeAt,
+  temporaryRoot,
+} from '../support/stores.ts';
+
+const ID = idOf(5);
+const MIB = 1024 * 1024;
+const SIZE = 5 * MIB + 11;
+
+async function openLarge(options: { verify?: 'always' | 'once' } = {}) {
+  const root = temporaryRoot();
+  const bytes = pattern(SIZE);
+  await publishExample(storeAt(root), ID, { n: bytes });
+  const fileSystem = new FaultFileSystem(root);
+  const store = storeAt(root, { fileSystem, ...options });
+  const payload = await store.openArray(ID, 'n');
+  return { bytes, fileSystem, store, payload, file: packagePath(root, ID, 'array-n.bin') };
+}
+
+/** Reads on after `change` was made at block number `at`: what came, and how it ended. */
+async function readWhile(payload: StoredPayload, at: number, change: () => void) {
+  let length = 0;
+  let error: unknown = null;
+  let number = 0;
+  try {
+    for await (const block of payload.blocks()) {
+      length += block.length;
+      number += 1;
+      if (number === at) change();
+    }
+  } catch (thrown) {
+    error = thrown;
+  }
+  return { length, error };
+}
+
+function flipByte(file: string, offset: number): void {
+  const descriptor = fs.openSync(file, 'r+');
+  const byte = Buffer.alloc(1);
+  fs.readSync(descriptor, byte, 0, 1, offset);
+  byte[0]! ^= 1;
+  fs.writeSync(descriptor, byte, 0, 1, offset);
+  fs.closeSync(descriptor);
+}
+
+describe('a payload that stops being what was proven while it streams', () => {
+  const changes: Record<string, (file: string) => void> = {
+    'a byte ahead flipped': (file) => {
+      flipByte(file, SIZE - 2);
+    },
+    'a byte behind flipped': (file) => {
+      flipByte(file, 3);
+    },
+    'cut short': (file) => {
+      fs.truncateSync(file, 4 * MIB);
+    },
+    emptied: (file) => {
+      fs.truncateSync(file, 0);
+    },
+    'one byte longer': (file) => {
+      fs.appendFileSync(file, 'x');
+    },
+    'overwritten with the same bytes': (file) => {
+      fs.writeFileSync(file, fs.readFileSync(file));
+    },
+  };
+  const cases = Object.keys(changes).flatMap((name) => [1, 2, 3].map((at) => [name, at] as const));
+
+  test.each(cases)('%s after block %i: ends in an error before the last block', async (name, at) => {
+    const { payload, file, fileSystem } = await openLarge();
+    const { length, error } = await readWhile(payload, at, () => {
+      changes[name]!(file);
+    });
+    expect(error).toBeInstanceOf(StorageIntegrityError);
+    expect(error).toMatchObject({ details: { snapshot_id: ID, location: 'array-n.bin' } });
+    expect(length).toBeLessThan(SIZE - 11 + 1);
+    await payload.close();
+    expect(fileSystem.open.size).toBe(0);
+  });
+
+  test('bytes that differ under an unchanged stamp: the last block is held back until the digest holds', async () => {
+    const { payload, fileSystem, bytes } = await openLarge();
+    // Only the data of one later read is bad: no stamp tells.
+    const read = fileSystem.read.bind(fileSystem);
+    fileSystem.read = async (file, buffer, position) => {
+      const count = await read(file, buffer, position);
+      if (position === 2 * MIB) buffer[17]! ^= 1;
+      return count;
+    };
+    const { length, error } = await readWhile(payload, 99, () => undefined);
+    expect(error).toMatchObject({ code: 'storage_integrity', details: { problem: 'checksum' } });
+    expect(length).toBe(5 * MIB);
+    fileSystem.read = read;
+    expect((await collect(payload.blocks())).equals(bytes)).toBe(true);
+    await payload.close();
+    expect(fileSystem.open.size).toBe(0);
+  });
+
+  test('also where proofs are remembered', async () => {
+    const { payload, file } = await openLarge({ verify: 'once' });
+    const { error } = await readWhile(payload, 1, () => {
+      flipByte(file, SIZE - 2);
+    });
+    expect(error).toBeInstanceOf(StorageIntegrityError);
+    await payload.close();
+  });
+
+  test('another file under its name: nothing of that file is ever given', async () => {
+    const { payload, file } = await openLarge();
+    fs.writeFileSync(`${file}.new`, pattern(SIZE, 2));
+    const { length, error } = await readWhile(payload, 1, () => {
+      fs.renameSync(`${file}.new`, file);
+    });
+    // The proven file has lost its name, which is a change of its state.
+    expect(error).toBeInstanceOf(StorageIntegrityError);
+    expect(length).toBeLessThan(SIZE);
+    await payload.close();
+  });
+});
+
+describe('a reader that leaves early', () => {
+  test('takes nothing from a read under way and can read again', async () => {
+    const { payload, bytes, fileSystem } = await openLarge();
+    for await (const block of payload.blocks()) {
+      expect(Buffer.from(block).equals(bytes.subarray(0, MIB))).toBe(true);
+      break;
+    }
+    expect(fileSystem.open.size).toBe(1);
+    expect((await collect(payload.blocks())).equals(bytes)).toBe(true);
+    await payload.close();
+    expect(fileSystem.open.size).toBe(0);
+    await payload.close();
+    expect(fileSystem.count('close')).toBe(1);
+  });
+
+  test('and closes at once: the descriptor is kept until the read ahead has ended', async () => {
+    const { payload, fileSystem } = await openLarge();
+    const events: string[] = [];
+    fileSystem.hook = async ({ method }) => {
+      if (method === 'read') await new Promise((resolve) => setTimeout(resolve, 20));
+      events.push(method);
+    };
+    const blocks = payload.blocks();
+    await blocks.next();
+    // The second block is being read now and nobody asked the generator to return.
+    await payload.close();
+    expect(events.lastIndexOf('read')).toBeLessThan(events.indexOf('close'));
+    await expect(blocks.next()).resolves.toMatchObject({ done: false });
+    await expect(blocks.next()).rejects.toThrow('closed');
+    expect(fileSystem.open.size).toBe(0);
+  });
+
+  test('two readers of one array do not disturb each other', async () => {
+    const { store, payload, bytes, fileSystem } = await openLarge();
+    const other = await store.openArray(ID, 'n');
+    const [first, second] = await Promise.all([
+      collect(payload.blocks()),
+      collect(other.blocks(1, SIZE - 1)),
+    ]);
+    expect(first.equals(bytes)).toBe(true);
+    expect(second.equals(bytes.subarray(1, SIZE - 1))).toBe(true);
+    await payload.close();
+    await other.close();
+    expect(fileSystem.open.size).toBe(0);
+  });
+
+  test('a description alone leaves nothing open', async () => {
+    const { store, payload, fileSystem } = await openLarge();
+    await payload.close();
+    const described = await store.openArray(ID, 'n', { deliver: false });
+    expect(described.entry.byte_length).toBe(String(SIZE));
+    expect(fileSystem.open.size).toBe(0);
+  });
+});
