@@ -57,9 +57,9 @@ export function nameParts(request: PageRequest): PageRequest {
     // What is no file is the form's filling for a field that was left alone.
     if (name === 'metadata' || typeof value === 'string') continue;
     const match = /^(?:array-)?([a-z][a-z0-9_]{0,63})\.(bin|npy)$/.exec(value.name);
-    const key = match === null ? value.name : (match[1] ?? value.name);
     const type = match?.[2] === 'npy' ? 'application/x-npy' : 'application/octet-stream';
-    form.append(`array-${key}.${match?.[2] ?? 'bin'}`, new Blob([value], { type }), value.name);
+    const part = match === null ? value.name : `array-${match[1] ?? ''}.${match[2] ?? ''}`;
+    form.append(part, new Blob([value], { type }), value.name);
   }
   request.body = form;
   return request;

@@ -1,0 +1,284 @@
+/** The OpenAPI document: what it says is what the service does, no more and no less. */
+import fs from 'node:fs';
+import type * as fastifyModule from 'fastify';
+import type { FastifyInstance, FastifyServerOptions, RouteOptions } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { openApiDocument, openApiText } from '../../src/http/openapi/document.ts';
+import { FIRST_MARKER, LISTING, PUBLICATIONS } from '../../src/http/openapi/examples.ts';
+import { PROBLEMS } from '../../src/http/problems.ts';
+import {
+  documentedPath,
+  resolved,
+  schemaViolations,
+  violationsOf,
+  type Exchange,
+} from '../support/conformance.ts';
+import { ask, jsonOf, problemOf, type Json } from '../support/http.ts';
+import { appForTest, startApp, type RunningApp } from '../support/service.ts';
+import { MULTIPART } from '../support/uploads.ts';
+import { bodyOf } from './multipart-support.ts';
+
+interface Registered {
+  readonly url: string;
+  readonly route: RouteOptions;
+}
+
+const registered = vi.hoisted(() => [] as Registered[]);
+
+// The routes as the framework gets them, whoever registers them.
+vi.mock('fastify', async (original) => {
+  const module = await original<typeof fastifyModule>();
+  const make = (options: FastifyServerOptions): FastifyInstance => {
+    const server = module.default(options) as FastifyInstance;
+    server.addHook('onRoute', (route) => {
+      registered.push({ url: route.url, route });
+    });
+    return server;
+  };
+  return { ...module, default: make };
+});
+
+const document: Json = openApiDocument('');
+const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace'];
+
+const operations: { path: string; method: string; operation: Json }[] = Object.entries<Json>(
+  document.paths,
+).flatMap(([path, item]) =>
+  METHODS.filter((method) => method in item).map((method) => ({
+    path,
+    method,
+    operation: item[method],
+  })),
+);
+
+let app: RunningApp;
+beforeAll(async () => {
+  registered.length = 0;
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+test('openapi/openapi.json is what the schemas yield, byte for byte; `npm run openapi` writes it', () => {
+  const kept = fs.readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8');
+  expect(kept === openApiText()).toBe(true);
+});
+
+describe('The document and the routes', () => {
+  const sample = (url: string): string =>
+    url
+      .replace(':id', '0123456789abcdef0123456789abcdef')
+      .replace(':code', 'not_found')
+      .replace('*', 'swagger-ui.css');
+  // One route answers for two resources of the document.
+  const samples = (url: string): string[] =>
+    url.includes(':file')
+      ? ['array-ids.bin', 'array-ids.npy'].map((file) => sample(url).replace(':file', file))
+      : [sample(url)];
+
+  test('have the same methods at the same paths', () => {
+    const routed = registered.flatMap(({ url, route }) =>
+      samples(url).flatMap((path) =>
+        [route.method].flat().map((method) => `${method} ${documentedPath(path) ?? url}`),
+      ),
+    );
+    const documented = operations.map(({ path, method }) => `${method.toUpperCase()} ${path}`);
+    expect([...new Set(routed)].sort()).toEqual(documented.sort());
+  });
+
+  test('agree on who needs a token', async () => {
+    const guarded = await appForTest({ settings: { token: 'secret' } });
+    for (const { path, method, operation } of operations) {
+      const url = path
+        .replace('{snapshot_id}', '0123456789abcdef0123456789abcdef')
+        .replace('{key}', 'ids')
+        .replace('{code}', 'not_found')
+        .replace('{file}', 'swagger-ui.css');
+      const { status } = await ask(guarded.url, url, { method: method.toUpperCase() });
+      const isOpen = operation.security?.length === 0;
+      expect(status === 401, `${method} ${path}`).toBe(!isOpen);
+    }
+    const open = operations
+      .filter(({ operation }) => operation.security?.length === 0)
+      .map(({ path }) => path);
+    expect(new Set(open)).toEqual(
+      new Set([
+        ...['/healthz', '/readyz', '/openapi.json', '/problems', '/problems/{code}'],
+        ...['/docs', '/docs/json', '/docs/yaml', '/docs/static/{file}'],
+      ]),
+    );
+  });
+
+  test('have every code of the service, and each under its status', () => {
+    const found = new Set<string>();
+    for (const { operation } of operations) {
+      for (const [status, reference] of Object.entries<Json>(operation.responses)) {
+        const examples = resolved<Json>(reference).content?.['application/problem+json']?.examples ?? {};
+        for (const [code, { value }] of Object.entries<Json>(examples)) {
+          found.add(code);
+          expect(value).toMatchObject({ code, status: Number(status), type: `/problems/${code}` });
+        }
+      }
+    }
+    expect([...found].sort()).toEqual(Object.keys(PROBLEMS).sort());
+  });
+
+  test('have unique operation ids, and only references that lead somewhere', () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/gu)].map(
+      (match) => match[1]!,
+    );
+    expect(references.length).toBeGreaterThan(100);
+    for (const $ref of references) expect(resolved({ $ref }), $ref).toBeTypeOf('object');
+  });
+});
+
+describe('The examples of the document', () => {
+  const contents: [string, Json][] = [];
+  const collect = (node: unknown, where: string): void => {
+    if (typeof node !== 'object' || node === null) return;
+    if ('schema' in node && 'examples' in node) contents.push([where, node]);
+    for (const [name, child] of Object.entries(node)) collect(child, `${where}/${name}`);
+  };
+  collect(document, '');
+
+  test.each(contents)('are what their schema asks for: %s', (_, { schema, examples }) => {
+    for (const [name, { value }] of Object.entries<Json>(examples)) {
+      expect(schemaViolations(schema, value), name).toEqual([]);
+    }
+  });
+
+  test('of headers and parameters too', () => {
+    const { headers, parameters } = document.components;
+    for (const { schema, example } of Object.values<Json>(headers))
+      expect(schemaViolations(schema, example)).toEqual([]);
+    for (const { schema } of Object.values<Json>(parameters)) {
+      for (const example of schema.examples ?? []) expect(schemaViolations(schema, example)).toEqual([]);
+    }
+  });
+
+  test('can be published in their order, and are answered and listed as they say', async () => {
+    const { post, get } = document.paths['/snapshots'];
+    const fresh = await appForTest();
+    const answers: unknown[] = [];
+    for (const { value } of Object.values<Json>(post.requestBody.content['multipart/form-data'].examples)) {
+      const parts = Object.entries<unknown>(value).map(([name, part]) => ({
+        name,
+        payload: Buffer.from(typeof part === 'string' ? part : JSON.stringify(part)),
+      }));
+      const answer = await ask(fresh.url, '/snapshots', {
+        method: 'POST',
+        headers: { 'content-type': MULTIPART },
+        body: bodyOf(parts),
+      });
+      expect(answer.status).toBe(201);
+      answers.push(jsonOf(answer));
+    }
+    expect(answers).toHaveLength(Object.keys(PUBLICATIONS).length);
+    expect(answers[0]).toEqual(post.responses['201'].content['application/json'].examples.first.value);
+    const listing = jsonOf(await ask(fresh.url, '/snapshots?limit=1'));
+    expect(listing.snapshots).toEqual(LISTING['snapshots']);
+    expect(get.responses['200'].content['application/json'].examples.one.value).toEqual(LISTING);
+    const { snapshot_id: id } = listing.snapshots[0] as Record<string, string>;
+    const marker = await ask(fresh.url, `/snapshots/${id!}/complete.sha256`);
+    expect(marker.body.toString()).toBe(FIRST_MARKER);
+  });
+});
+
+describe('The served documentation', () => {
+  test('is the document, with the base path as its server', async () => {
+    const based = await appForTest({ settings: { basePath: '/behind' } });
+    const served = jsonOf(await ask(based.url, '/behind/openapi.json'));
+    expect(served).toEqual(JSON.parse(JSON.stringify(openApiDocument('/behind'))));
+    expect(served.servers[0].url).toBe('/behind');
+    expect({ ...served, servers: [] }).toEqual({ ...JSON.parse(openApiText()), servers: [] });
+  });
+
+  test.each(Object.keys(PROBLEMS))('has a page for the type of %s', async (code) => {
+    const page = await ask(app.url, `/problems/${code}`);
+    expect(page.status).toBe(200);
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    const text = page.body.toString();
+    expect(text).toContain(`<h1>${PROBLEMS[code as keyof typeof PROBLEMS].title}</h1>`);
+    expect(text).toContain('<dt>What to do</dt>');
+    expect((await ask(app.url, '/problems')).body.toString()).toContain(`href="/problems/${code}"`);
+    const head = await ask(app.url, `/problems/${code}`, { method: 'HEAD' });
+    expect(head.headers['content-length']).toBe(String(page.body.length));
+  });
+
+  test('has pages under the path that a type names, also with a base path', async () => {
+    const based = await appForTest({ settings: { basePath: '/behind' } });
+    const { type } = jsonOf(await ask(based.url, '/behind/snapshots/nothing'));
+    expect((await ask(based.url, type)).status).toBe(200);
+  });
+
+  test('has no page for what is no code, also none that every object has', async () => {
+    for (const code of ['nothing', 'constructor', '__proto__', '%3Cscript%3E']) {
+      const answer = await ask(app.url, `/problems/${code}`);
+      problemOf(answer, 'not_found');
+    }
+  });
+});
+
+describe('The check of answers', () => {
+  const good: Exchange = {
+    method: 'GET',
+    url: '/healthz',
+    status: 200,
+    headers: {
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-resource-policy': 'same-origin',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'content-type': 'application/json',
+      'content-length': '18',
+    },
+    body: Buffer.from('{"status":"alive"}'),
+  };
+
+  test('finds nothing in a good one', () => {
+    expect(violationsOf(good)).toEqual([]);
+    expect(violationsOf({ ...good, method: 'HEAD', body: Buffer.alloc(0) })).toEqual([]);
+  });
+
+  const { 'x-frame-options': _frame, ...withoutFrame } = good.headers;
+  const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+  test.each<[string, Partial<Exchange>, RegExp]>([
+    ['an unknown status', { status: 299 }, /status is not documented/u],
+    ['an unknown path', { url: '/elsewhere' }, /neither the path/u],
+    ['an unknown method', { method: 'PUT' }, /neither the path/u],
+    [
+      'an unknown header',
+      { headers: { ...good.headers, 'x-powered-by': 'x' } },
+      /x-powered-by is not documented/u,
+    ],
+    ['a missing header', { headers: withoutFrame }, /x-frame-options is missing/u],
+    ['a wrong header', { headers: { ...good.headers, 'x-frame-options': 'ALLOW' } }, /x-frame-options/u],
+    ['another media type', { headers: { ...good.headers, 'content-type': 'text/plain' } }, /media type/u],
+    [
+      'another media type of HEAD',
+      { method: 'HEAD', headers: { ...good.headers, 'content-type': 'a/b' } },
+      /media/u,
+    ],
+    ['a missing member', { body: json({}) }, /status/u],
+    ['an unknown member', { body: json({ status: 'alive', more: 1 }) }, /more/u],
+    [
+      'a refusal of another resource',
+      { status: 500, body: json({ code: 'publication_failed' }) },
+      /code|media/u,
+    ],
+  ])('finds %s', (_, change, expected) => {
+    expect(violationsOf({ ...good, ...change }).join('\n')).toMatch(expected);
+  });
+
+  test('fails the closing of a service that sends what is not documented', async () => {
+    const odd = await startApp();
+    odd.app.server.server.prependListener('request', (_request, response) => {
+      response.setHeader('x-undocumented', '1');
+    });
+    await ask(odd.url, '/healthz');
+    await expect(odd.close()).rejects.toThrow('x-undocumented');
+  });
+});
