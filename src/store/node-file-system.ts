@@ -51,9 +51,15 @@ async function syncDirectory(path: string): Promise<void> {
   const directory = await call<Descriptor>((done) => {
     fs.open(path, O_RDONLY, done);
   });
+  // xfs answers 0 to the fsync of an open directory after it has shut itself down and lost the names; a stat of it then
+  // says EIO. One that succeeds proves that the fsync came in time.
   const synced = callVoid((done) => {
     fs.fsync(directory, done);
-  });
+  }).then(() =>
+    call<fs.Stats>((done) => {
+      fs.fstat(directory, done);
+    }),
+  );
   const [sync, close] = await Promise.allSettled([
     synced,
     synced

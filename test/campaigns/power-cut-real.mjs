@@ -35,6 +35,11 @@ const FILE_SYSTEMS = {
   ext4: { size: 128 * MEBIBYTE, make: ['mkfs.ext4', '-q', '-F'] },
 };
 const CLIENTS = 4;
+/**
+ * When the power goes: at any time while several clients publish; or right after the rename, or after the answer, of a
+ * single publication, as the syncs of later ones would make its names durable by chance.
+ */
+const MOMENTS = { any: CLIENTS, renamed: 1, answered: 1 };
 /** A fresh file system after so many cuts, or every start would have to prove ever more snapshots. */
 const CUTS_PER_IMAGE = 5;
 const LIE = [
@@ -49,14 +54,21 @@ const LIE = [
   'inject=fsync,fdatasync:retval=0',
 ];
 /**
- * Servers that promise too much, by what they do not sync. The cut comes right after the first answer where a later
- * publication's syncs would otherwise make the names durable by chance.
+ * For cuts between the rename and its syncs. An fsync that comes after the file system has gone must not count: xfs
+ * answers 0 to that of a directory which was opened before.
+ */
+const slowRooms = (root) => [
+  ...['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=fsync', '-e', 'inject=fsync:delay_enter=200000'],
+  ...['-P', path.join(root, 'snapshots'), '-P', path.join(root, 'staging')],
+];
+/**
+ * Servers that promise too much, by what they do not sync.
  */
 const LIARS = {
-  'without any fsync': { under: () => LIE, once: false },
+  'without any fsync': { under: () => LIE, moment: 'any' },
   'without fsync of the two rooms': {
     under: (root) => [...LIE, '-P', path.join(root, 'snapshots'), '-P', path.join(root, 'staging')],
-    once: true,
+    moment: 'answered',
   },
 };
 
@@ -82,8 +94,18 @@ function whyNot(type) {
   }
 }
 
-async function cutRepeatedly(type, { cuts, under, once }) {
-  const until = Date.now() + (seconds * 1000) / Object.keys(FILE_SYSTEMS).length;
+async function soundRun(campaign, type, under, moment) {
+  const cuts = moment === 'any' ? rounds : Math.min(rounds, 5);
+  const sound = await cutRepeatedly(type, { cuts, under, moment });
+  summary(
+    campaign,
+    `${sound.cuts} cuts, ${sound.acknowledged} acknowledged, ${sound.unknown} unanswered`,
+    sound.violations,
+  );
+}
+
+async function cutRepeatedly(type, { cuts, under, moment }) {
+  const until = Date.now() + (seconds * 1000) / Object.keys(FILE_SYSTEMS).length / 2;
   const random = randomOf(seed);
   const tally = { cuts: 0, acknowledged: 0, unknown: 0, violations: [] };
   let disk = null;
@@ -96,7 +118,7 @@ async function cutRepeatedly(type, { cuts, under, once }) {
       known = new Map();
     }
     disk.mount();
-    const cut = await publishUntilCut(disk, { random, under, once, firstId: nextId, known });
+    const cut = await publishUntilCut(disk, { random, under, moment, firstId: nextId, known });
     nextId = cut.nextId;
     tally.cuts += 1;
     tally.acknowledged += cut.acknowledged;
@@ -112,7 +134,7 @@ async function cutRepeatedly(type, { cuts, under, once }) {
 }
 
 /** Clients publish one snapshot after the other until the disk is gone; what was answered 201 goes into `known`. */
-async function publishUntilCut(disk, { random, under, once, firstId, known }) {
+async function publishUntilCut(disk, { random, under, moment, firstId, known }) {
   const server = await startServer(disk.root, { under: under(disk.root) });
   let nextId = firstId;
   let acknowledged = 0;
@@ -136,7 +158,7 @@ async function publishUntilCut(disk, { random, under, once, firstId, known }) {
       if (answer.status === 201) {
         acknowledged += 1;
         known.set(id, answer.sha256);
-        if (once) return;
+        if (moment !== 'any') return;
       } else {
         unknown.push(id);
         // After the cut everything is refused at once.
@@ -144,16 +166,23 @@ async function publishUntilCut(disk, { random, under, once, firstId, known }) {
       }
     }
   };
-  const clients = Array.from({ length: once ? 1 : CLIENTS }, client);
-  await first;
-  if (!once) await sleep(Math.floor(random() * 1200));
+  const clients = Array.from({ length: MOMENTS[moment] }, client);
+  if (moment === 'renamed') await appears(path.join(disk.root, 'snapshots', idOf(firstId)));
+  else await first;
+  if (moment === 'any') await sleep(Math.floor(random() * 1200));
   disk.cut();
-  await sleep(30);
+  await sleep(300);
   over = true;
   await server.kill();
   await Promise.all(clients);
   disk.unmount();
   return { acknowledged, unknown, nextId };
+}
+
+async function appears(file) {
+  while (!fs.existsSync(file)) await sleep(1);
+  // The directories that are about to be synced are open by then.
+  await sleep(50);
 }
 
 async function judge(disk, known, unknown, report) {
@@ -236,19 +265,15 @@ for (const type of Object.keys(FILE_SYSTEMS)) {
     skipped(campaign, obstacle);
     continue;
   }
-  const sound = await cutRepeatedly(type, { cuts: rounds, under: () => [], once: false });
-  summary(
-    campaign,
-    `${sound.cuts} cuts, ${sound.acknowledged} acknowledged, ${sound.unknown} unanswered`,
-    sound.violations,
-  );
-
-  for (const [lie, { under, once }] of Object.entries(LIARS)) {
+  await soundRun(campaign, type, () => [], 'any');
+  if (hasCommand('strace', ['-V']))
+    await soundRun(`${campaign}, before the rooms are synced`, type, slowRooms, 'renamed');
+  for (const [lie, { under, moment }] of Object.entries(LIARS)) {
     if (!hasCommand('strace', ['-V'])) {
       skipped(`${campaign}, ${lie}`, 'strace is not installed');
       continue;
     }
-    const unsound = await cutRepeatedly(type, { cuts: 5, under, once });
+    const unsound = await cutRepeatedly(type, { cuts: 5, under, moment });
     console.error(`  ${lie}: ${unsound.violations[0] ?? 'nothing noticed'}`);
     summary(
       `${campaign}, ${lie}`,
