@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { runnerImport } from 'vite';
 import { finish, summary } from './support.mjs';
 
-const path = fileURLToPath(new URL('../support/fault-campaign.ts', import.meta.url));
+const path = fileURLToPath(new URL('./fault-campaign.ts', import.meta.url));
 const { failingOperations } = (await runnerImport(path)).module;
 
 let total = 0;

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -7,7 +6,7 @@ import type { IncompleteAttempt } from '../../src/store/attempt-inspection.ts';
 import type { FileSystem } from '../../src/store/file-system.ts';
 import { nodeFileSystem } from '../../src/store/node-file-system.ts';
 import { FaultFileSystem, systemError } from '../support/fault-file-system.ts';
-import { DAMAGES, INTRUDERS } from '../support/package-damage.ts';
+import { DAMAGES, INTRUDERS, makeFifo } from '../support/package-damage.ts';
 import {
   idOf,
   packagePath,
@@ -143,7 +142,7 @@ describe('INVALID: what no running publication leaves', () => {
   const foreign: [string, (path: string) => void][] = [
     ['a file', (path) => fs.writeFileSync(path, 'abc')],
     ['a link to an attempt', (path) => fs.symlinkSync('..', path)],
-    ['a FIFO', (path) => execFileSync('mkfifo', [path])],
+    ['a FIFO', makeFifo],
   ];
 
   test.each(foreign)('%s in place of an attempt', async (_, make) => {

@@ -11,6 +11,12 @@ function rewrite(change: (bytes: Buffer) => Buffer): Damage {
   };
 }
 
+const FIFO_COMMAND = 'mkfifo';
+
+export function makeFifo(path: string): void {
+  execFileSync(FIFO_COMMAND, [path]);
+}
+
 /** Inverts one bit; a negative offset counts from the end. */
 export function flip(offset: number, bit = 0): Damage {
   return rewrite((bytes) => {
@@ -58,7 +64,7 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
   },
   'a FIFO': (file) => {
     fs.rmSync(file);
-    execFileSync('mkfifo', [file]);
+    makeFifo(file);
   },
   'an empty directory': (file) => {
     fs.rmSync(file);
@@ -87,6 +93,6 @@ export const INTRUDERS: Readonly<Record<string, (directory: string) => void>> = 
     fs.symlinkSync('manifest.json', join(directory, 'latest'));
   },
   'a FIFO': (directory) => {
-    execFileSync('mkfifo', [join(directory, 'pipe')]);
+    makeFifo(join(directory, 'pipe'));
   },
 };
