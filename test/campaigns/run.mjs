@@ -18,6 +18,10 @@ const CAMPAIGNS = {
   // About a second per call: this many seconds for all of them on an idle machine.
   'kill-everywhere': ({ seed, seconds }) => ['--seed', seed, '--seconds', seconds * 3],
   'many-processes': ({ seed, seconds }) => ['--seed', seed, '--seconds', seconds],
+  'failing-operations': () => [],
+  fuzz: ({ seed, seconds }) => ['--seed', seed, '--seconds', seconds],
+  judge: ({ seed, seconds }) => ['--seed', seed, '--count', seconds * 400],
+  pressure: ({ seed }) => ['--seed', seed],
   'json-against-python': ({ seed, seconds }) => ['--seed', seed, '--count', seconds * 1000],
 };
 
