@@ -2,6 +2,7 @@
 import { FIRST_METADATA } from './openapi/examples.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
 import { schemaRef } from './openapi/components.ts';
+import { COMMON_HEADERS } from './openapi/headers.ts';
 
 /** A form cannot have fields of free names, so the page has one field for all files; they bring their names with them. */
 export function documentForPage(document: OpenApiDocument): OpenApiDocument {
@@ -34,9 +35,22 @@ export function documentForPage(document: OpenApiDocument): OpenApiDocument {
     ...paths,
     '/snapshots': { ...resource, post: { ...post, requestBody } },
   };
-  // HEAD says nothing that GET does not; it would double the page.
-  const shown = Object.entries(changed).map(([path, { head: _head, ...item }]) => [path, item]);
-  return { ...document, paths: Object.fromEntries(shown) as typeof paths };
+  return withoutRepetition({ ...document, paths: changed });
+}
+
+/** HEAD says nothing that GET does not, and some headers are in every answer: both would make the page many times as long. */
+function withoutRepetition(document: OpenApiDocument): OpenApiDocument {
+  const paths = Object.entries(document.paths).map(([path, { head: _head, ...item }]) => [path, item]);
+  const text = JSON.stringify({ ...document, paths: Object.fromEntries(paths) as unknown });
+  const repeated = new Set(COMMON_HEADERS.map((name) => `#/components/headers/${name}`));
+  const shown: unknown = JSON.parse(text, (_name, value: unknown) =>
+    isReferenceTo(value, repeated) ? undefined : value,
+  );
+  return shown as OpenApiDocument;
+}
+
+function isReferenceTo(value: unknown, targets: ReadonlySet<string>): boolean {
+  return typeof value === 'object' && value !== null && '$ref' in value && targets.has(String(value.$ref));
 }
 
 interface PageRequest {

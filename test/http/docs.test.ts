@@ -70,6 +70,8 @@ describe('The page /docs', () => {
     expect(Object.keys(schema.properties)).toEqual(['metadata', 'arrays']);
     expect(schema.properties.arrays.items).toEqual({ type: 'string', format: 'binary' });
     expect(Object.values<object>(paths).some((item) => 'head' in item)).toBe(false);
+    const { headers } = paths['/snapshots'].post.responses['201'];
+    expect(Object.keys(headers)).toEqual(['Content-Length', 'Location', 'ETag', 'Repr-Digest', 'Link']);
   });
 });
 
