@@ -1,8 +1,7 @@
 /** POST /snapshots: multipart parts become one publication (CONTRACT, section 3). */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { SnapshotError } from '../src/contract/errors.ts';
-import { parseDraft, type DraftManifest, type Manifest } from '../src/contract/manifest.ts';
-import { parseStrictJson } from '../src/contract/strict-json.ts';
+import type { Manifest } from '../src/contract/manifest.ts';
 import { checkNoMatch } from '../src/http/conditions.ts';
 import { contentDigestOf, type ContentDigest } from '../src/http/content-digest.ts';
 import { incomingArrays } from '../src/http/incoming-arrays.ts';
@@ -31,7 +30,7 @@ export function publishRoute(app: FastifyInstance, { config, store, transfers }:
           onChunk: (chunk) => digest?.update(chunk),
         });
         try {
-          const draft = await readMetadata(parts, config.maxMetadataBytes);
+          const draft = await store.readDraft(await readMetadata(parts, config.maxMetadataBytes));
           request.outcome.snapshotId = draft.snapshot.snapshot_id;
           const published = await store.publishDraft(draft, incomingArrays(provenParts(parts, digest)));
           request.outcome.payloadBytes = payloadBytes(published.manifest);
@@ -88,8 +87,8 @@ function refuseByHeaders(request: FastifyRequest, config: ServiceContext['config
   );
 }
 
-/** The first part, whole, as a checked document. */
-async function readMetadata(parts: AsyncGenerator<IncomingPart>, maxBytes: number): Promise<DraftManifest> {
+/** The bytes of the first part, which must be the document. */
+async function readMetadata(parts: AsyncGenerator<IncomingPart>, maxBytes: number): Promise<Buffer> {
   const first = await parts.next();
   if (first.done === true || first.value.name !== 'metadata') {
     const found =
@@ -115,5 +114,5 @@ async function readMetadata(parts: AsyncGenerator<IncomingPart>, maxBytes: numbe
     }
     chunks.push(chunk);
   }
-  return parseDraft(parseStrictJson(Buffer.concat(chunks)), { dtypeFromPayload: true });
+  return Buffer.concat(chunks);
 }

@@ -78,7 +78,9 @@ export async function buildApp(
     frameworkErrors: (error, request, reply) => {
       startRequestLog(request, reply);
       addSecurityHeaders(reply);
-      void sendProblem(refusalBy(guard, request) ?? error, request, reply, handling);
+      sendProblem(refusalBy(guard, request) ?? error, request, reply, handling).catch(() => {
+        reply.raw.destroy();
+      });
     },
   });
   registerRequestLog(server);

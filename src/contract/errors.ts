@@ -23,6 +23,7 @@ export type IntegrityProblem =
 
 export type LimitName =
   | 'metadata_bytes'
+  | 'metadata_values'
   | 'arrays'
   | 'array_bytes'
   | 'snapshot_bytes'

@@ -1,6 +1,6 @@
 /** The grammar of JSON (RFC 8259), read strictly and in one pass. */
 
-import type { SnapshotError } from './errors.ts';
+import { SnapshotError } from './errors.ts';
 import { JsonNumber } from './json-value.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
 import { quote } from './text.ts';
@@ -25,12 +25,15 @@ const SIMPLE_ESCAPES = new Map([
 export class StrictJsonReader {
   private readonly text: string;
   private readonly maxDepth: number;
+  private readonly maxValues: number;
   private at = 0;
   private depth = 0;
+  private values = 0;
 
-  constructor(text: string, maxDepth: number) {
+  constructor(text: string, maxDepth: number, maxValues: number) {
     this.text = text;
     this.maxDepth = maxDepth;
+    this.maxValues = maxValues;
   }
 
   document(): JsonValue {
@@ -84,6 +87,7 @@ export class StrictJsonReader {
       }
       if (!this.skipTo(':')) throw this.unexpected('":" after the name');
       this.skipBlanks();
+      this.count();
       members[name] = this.value();
       if (this.skipTo('}')) return this.leave(members);
       if (!this.skipTo(',')) throw this.unexpected('"," or "}"');
@@ -97,10 +101,23 @@ export class StrictJsonReader {
     if (this.skipTo(']')) return this.leave(items);
     for (;;) {
       this.skipBlanks();
+      // Strings cost no more than their bytes.
+      if (this.text.charCodeAt(this.at) !== QUOTE) this.count();
       items.push(this.value());
       if (this.skipTo(']')) return this.leave(items);
       if (!this.skipTo(',')) throw this.unexpected('"," or "]"');
     }
+  }
+
+  private count(): void {
+    this.values += 1;
+    if (this.values <= this.maxValues) return;
+    throw new SnapshotError(
+      'limit_exceeded',
+      `The document holds more than ${this.maxValues} values, the limit metadata_values; no document with as many arrays as ` +
+        'this service takes needs so many.',
+      { limit: 'metadata_values', expected: String(this.maxValues) },
+    );
   }
 
   private enter(): void {

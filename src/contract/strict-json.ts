@@ -13,6 +13,8 @@ export type { JsonObject, JsonValue } from './json-value.ts';
 export interface StrictJsonOptions {
   /** Deepest nesting of arrays and objects, 32 by default. Bounds the recursion. */
   readonly maxDepth?: number;
+  /** Most members of objects and items of arrays, strings in arrays aside; unlimited by default. */
+  readonly maxValues?: number;
 }
 
 const DEFAULT_MAX_DEPTH = 32;
@@ -22,7 +24,8 @@ const DEFAULT_MAX_DEPTH = 32;
  *
  * Lone surrogates in escapes are read as they are; whoever uses the text judges them, with the field's path.
  *
- * @throws SnapshotError `malformed_json` with `line` and `column` (1-based, in UTF-16 units) and what was expected
+ * @throws SnapshotError `malformed_json` with `line` and `column` (1-based, in UTF-16 units) and what was expected;
+ *   `limit_exceeded` (`metadata_values`)
  */
 export function parseStrictJson(bytes: Uint8Array, options: StrictJsonOptions = {}): JsonValue {
   return parseStrictText(decodeUtf8(bytes), options);
@@ -30,5 +33,9 @@ export function parseStrictJson(bytes: Uint8Array, options: StrictJsonOptions = 
 
 /** Like `parseStrictJson`, for text that `decodeUtf8` gave. */
 export function parseStrictText(text: string, options: StrictJsonOptions = {}): JsonValue {
-  return new StrictJsonReader(text, options.maxDepth ?? DEFAULT_MAX_DEPTH).document();
+  return new StrictJsonReader(
+    text,
+    options.maxDepth ?? DEFAULT_MAX_DEPTH,
+    options.maxValues ?? Infinity,
+  ).document();
 }

@@ -5,6 +5,7 @@ import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
 import { parseSnapshotMetadata, type DraftManifest } from '../contract/manifest.ts';
 import { BlockPool } from './block-pool.ts';
 import { DirectorySyncs } from './directory-syncs.ts';
+import { DraftReader } from './draft-reading.ts';
 import type { FileSystem } from './file-system.ts';
 import { IdLocks } from './id-locks.ts';
 import type { IncomingPayload } from './incoming-payloads.ts';
@@ -39,6 +40,7 @@ export class LocalSnapshotStore {
   readonly #locks = new IdLocks();
   readonly #directorySyncs: DirectorySyncs;
   readonly #space: SpaceReserve;
+  readonly #drafts: DraftReader;
   readonly #memory: ProofMemory | null;
   #prepared: Promise<void> | null = null;
 
@@ -49,6 +51,9 @@ export class LocalSnapshotStore {
     this.#fs = options.fileSystem ?? nodeFileSystem;
     this.#prover = options.prover ?? inlineProver(this.#fs, options.declarations);
     this.#directorySyncs = new DirectorySyncs(this.#fs);
+    this.#drafts = new DraftReader(options.limits?.arrays, (bytes, maxValues) =>
+      this.#prover.run('draft', { bytes, maxValues }),
+    );
     this.#space = new SpaceReserve(this.#fs, root, options.reserveBytes ?? 0);
     this.#memory =
       options.verify === 'once' ? new ProofMemory(options.verifyMaxAgeMs ?? DEFAULT_MAX_AGE_MS) : null;
@@ -72,6 +77,11 @@ export class LocalSnapshotStore {
   async publish(metadata: unknown, arrays: Readonly<Record<ArrayKey, ArrayInput>>): Promise<Published> {
     const snapshot = parseSnapshotMetadata(metadata);
     return this.publishDraft({ snapshot, arrays: declaredArrays(arrays) }, payloadsOf(arrays));
+  }
+
+  /** Reads the metadata document of a publication. Throws `malformed_json` or `ContractViolationError`. */
+  readDraft(bytes: Uint8Array): Promise<DraftManifest> {
+    return this.#drafts.read(bytes);
   }
 
   /** Publishes payloads as they arrive, in any order; resolves once the snapshot is durable (PW-07.04). */

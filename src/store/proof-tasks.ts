@@ -2,6 +2,8 @@
 import { hash } from 'node:crypto';
 import type { Declarations } from '../contract/contexts.ts';
 import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
+import type { DraftManifest } from '../contract/manifest.ts';
+import { readDraft } from './draft-reading.ts';
 import { checkLength, checkDigest } from './payload-verification.ts';
 import { named } from './integrity.ts';
 import { verifyPackage } from './package-verification.ts';
@@ -51,6 +53,11 @@ interface TaskTypes {
     input: { readonly staging: string; readonly names: readonly string[] };
     output: readonly IncompleteAttempt[];
   };
+  /** Read and check a metadata document (PW-07.01). */
+  draft: {
+    input: { readonly bytes: Uint8Array; readonly maxValues: number };
+    output: DraftManifest;
+  };
   /** Number and bytes of the entries in staging, from their names and sizes alone. */
   measure: {
     input: { readonly staging: string };
@@ -86,6 +93,10 @@ type Runners = {
 };
 
 const RUNNERS: Runners = {
+  draft: async (_fs, _declarations, { bytes, maxValues }) => {
+    await Promise.resolve();
+    return readDraft(bytes, maxValues);
+  },
   verify: async (fs, declarations, input) => {
     const proof = await verifyPackage(fs, { ...input, declarations });
     return {

@@ -152,7 +152,7 @@ const CASES = {
     const file = pick(random, ['manifest.json', 'complete.sha256', 'intent.json', 'array-ids.bin']);
     const path = join(directory, file);
     const original = fs.readFileSync(path);
-    let changed = original;
+    let changed;
     if (file === 'manifest.json' && random() < 0.5) {
       const document = JSON.parse(original.toString());
       damageDocument(random, document);

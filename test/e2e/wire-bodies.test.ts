@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { FileSystem } from '../../src/store/file-system.ts';
 import { nodeFileSystem } from '../../src/store/node-file-system.ts';
-import { bodyOf, BOUNDARY, oddities } from '../http/multipart-support.ts';
+import { bodyOf, oddities } from '../http/multipart-support.ts';
 import { jsonOf, problemOf } from '../support/http.ts';
 import { appForTest, startApp, startServer, type RunningApp } from '../support/service.ts';
 import { attemptsOf, idOf, metadataOf, packagePath, pattern, temporaryRoot } from '../support/stores.ts';
@@ -162,7 +162,10 @@ describe('a body that is oddly framed', () => {
 
 describe('limits', () => {
   const settings = { maxMetadataBytes: 1000, maxArrays: 3, maxArrayBytes: 100, maxSnapshotBytes: 250 };
-  type Upload = { readonly metadata: string; readonly arrays: readonly number[] };
+  interface Upload {
+    readonly metadata: string;
+    readonly arrays: readonly number[];
+  }
   const padded = (length: number): string => documentOf(id, {}).padEnd(length, ' ');
   const arraysOf = (...lengths: number[]): Upload => ({
     metadata: documentOf(id, Object.fromEntries(lengths.map((_, at) => [`a${at}`, { dtype: 'uint8' }]))),

@@ -92,7 +92,7 @@ describe('a refusal in the midst of a body', () => {
     await wire.send(Buffer.concat([Buffer.from(announced(first.length + 1024 * MIB)), first]));
     const answer = await wire.answer(2_000);
     problemOf(answer!, 'snapshot_exists');
-    expect(answer!.headers['connection']).toBe('close');
+    expect(answer!.headers.connection).toBe('close');
     const started = Date.now();
     await pour(wire, 1024 * MIB);
     expect(Date.now() - started).toBeLessThan(5_000);
@@ -115,7 +115,7 @@ describe('a refusal in the midst of a body', () => {
     const pouring = pour(wire, 1024 * MIB);
     const answer = await wire.answer(5_000);
     problemOf(answer!, 'snapshot_exists');
-    expect(answer!.headers['connection']).toBe('close');
+    expect(answer!.headers.connection).toBe('close');
     await pouring;
     expect(await wire.closed()).toBe(true);
     expect(Date.now() - started).toBeLessThan(10_000);
@@ -207,7 +207,7 @@ describe('Expect: 100-continue', () => {
     const answer = await wire.answer();
     expect(answer?.status).toBe(status);
     // Nobody knows whether the client will send its body after all, so the connection cannot go on.
-    expect(answer!.headers['connection']).toBe('close');
+    expect(answer!.headers.connection).toBe('close');
     expect(await wire.closed()).toBe(true);
     expect(attemptsOf(root)).toEqual([]);
     wire.destroy();
@@ -292,7 +292,7 @@ describe('a body that means nothing', () => {
       expect(sent, method).toBeLessThan(512 * MIB);
       expect(await wire.closed(), method).toBe(true);
       expect(Date.now() - started, method).toBeLessThan(8_000);
-      expect((await wire.answer())?.headers['connection']).toBe('close');
+      expect((await wire.answer())?.headers.connection).toBe('close');
       wire.destroy();
     }
   });

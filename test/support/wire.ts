@@ -208,3 +208,11 @@ export async function eventually(what: string, condition: () => boolean, withinM
     await sleep(20);
   }
 }
+
+/** Characters that end a line, or that a terminal acts upon, as they would appear in `text` itself. */
+export function activeCharactersIn(text: string): string[] {
+  return Array.from(text).filter((character) => {
+    const code = character.codePointAt(0)!;
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code === 0x2028 || code === 0x2029;
+  });
+}

@@ -48,6 +48,7 @@ const INTEGRITY_PROBLEMS = {
 
 const LIMITS = {
   metadata_bytes: true,
+  metadata_values: true,
   arrays: true,
   array_bytes: true,
   snapshot_bytes: true,
