@@ -4,6 +4,8 @@ import { SnapshotClient } from '../client/index.ts';
 import { EXIT, EXIT_CODES_HELP, exitCodeOf } from './exit-codes.ts';
 import { reportError } from './output.ts';
 
+const DEFAULT_URL = 'http://127.0.0.1:8750';
+
 export interface OutputOptions {
   readonly json?: boolean;
 }
@@ -23,9 +25,7 @@ export function newCommand(name: string, description: string): Command {
 
 export function withConnection(command: Command): Command {
   return command
-    .addOption(
-      new Option('--url <url>', 'where the service is').env('SNAPSHOTS_URL').default('http://127.0.0.1:8750'),
-    )
+    .addOption(new Option('--url <url>', 'where the service is').env('SNAPSHOTS_URL').default(DEFAULT_URL))
     .addOption(
       new Option('--token <token>', 'bearer token; better given by the environment').env('SNAPSHOTS_TOKEN'),
     )
@@ -46,7 +46,8 @@ export async function withClient<T>(
   const { url, token, socket, timeout } = options;
   const ms = timeout === undefined ? undefined : Math.round(timeout * 1000);
   const client = new SnapshotClient({
-    baseUrl: url,
+    // A variable that is set to nothing counts as not set.
+    baseUrl: url === '' ? DEFAULT_URL : url,
     ...(token === undefined || token === '' ? {} : { token }),
     ...(socket === undefined ? {} : { socketPath: socket }),
     ...(ms === undefined ? {} : { timeouts: { connectMs: ms, headersMs: ms, bodyMs: ms } }),

@@ -4,7 +4,6 @@ import { payloadFileName, type ArrayKey } from '../contract/ids.ts';
 import { canonicalText } from '../contract/canonical-json.ts';
 import type { DraftManifest, SeenPayload } from '../contract/manifest.ts';
 import { checkedBlocks, type ArraySource } from './array-sources.ts';
-import { SourceError } from './errors.ts';
 
 export interface MultipartBody {
   readonly headers: Readonly<Record<string, string>>;
@@ -18,16 +17,18 @@ export interface SentBody {
   started: boolean;
   /** The last byte was handed to the connection: only then can the service have the whole snapshot. */
   complete: boolean;
-  /** Thrown by a source; it, not the broken request, is what the caller must hear of. */
-  failure: SourceError | null;
-  /** By key, of the arrays sent so far. */
+  /** By key, of the arrays sent so far that were not known before. */
   readonly seen: Record<ArrayKey, SeenPayload>;
 }
 
-/** Each call makes a body for one request. `onBlock` hears the bytes of every piece of payload. */
+/**
+ * Each call makes a body for one request. What is `known` of payloads is declared in the draft and not hashed again;
+ * `onBlock` hears the bytes of every piece of payload.
+ */
 export function multipartBody(
   draft: DraftManifest,
   sources: readonly ArraySource[],
+  known: Readonly<Record<ArrayKey, SeenPayload>>,
   onBlock: (bytes: number) => void,
 ): MultipartBody {
   // 192 random bits do not occur in a payload.
@@ -46,7 +47,6 @@ export function multipartBody(
   const sent: SentBody = {
     started: false,
     complete: false,
-    failure: null,
     seen: Object.create(null) as Record<ArrayKey, SeenPayload>,
   };
 
@@ -55,28 +55,19 @@ export function multipartBody(
     yield metadata;
     for (const [index, source] of sources.entries()) {
       yield heads[index] as Buffer;
-      const hash = createHash('sha256');
+      const hash = known[source.key] === undefined ? createHash('sha256') : null;
       let byteLength = 0;
       sent.started = true;
-      for await (const block of blocksOf(source)) {
-        hash.update(block);
+      for await (const block of checkedBlocks(source)) {
+        hash?.update(block);
         byteLength += block.length;
         yield block;
         onBlock(block.length);
       }
-      sent.seen[source.key] = { byteLength, sha256: hash.digest('hex') };
+      if (hash !== null) sent.seen[source.key] = { byteLength, sha256: hash.digest('hex') };
     }
     sent.complete = true;
     yield tail;
-  }
-
-  async function* blocksOf(source: ArraySource): AsyncGenerator<Uint8Array, void, void> {
-    try {
-      yield* checkedBlocks(source);
-    } catch (error) {
-      if (error instanceof SourceError) sent.failure = error;
-      throw error;
-    }
   }
 
   return {

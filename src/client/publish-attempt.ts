@@ -15,14 +15,14 @@ export interface FailedAttempt {
   readonly mayBeStored: boolean;
 }
 
-/** Throws what a source or the abort signal throws, and `ProtocolError` if something else was stored than sent. */
+/** Throws the reason of the abort signal, and `ProtocolError` if something else was stored than sent. */
 export async function sendOnce(
   publication: Publication,
   attempt: number,
 ): Promise<{ readonly proven: ProvenManifest } | FailedAttempt> {
-  const { transport, draft, sources, options } = publication;
+  const { transport, draft, sources, options, seen } = publication;
   const id = draft.snapshot.snapshot_id;
-  const { headers, body, sent } = multipartBody(draft, sources, progressReporter(publication, attempt));
+  const { headers, body, sent } = multipartBody(draft, sources, seen, progressReporter(publication, attempt));
   let stored = false;
   let proven: ProvenManifest;
   try {
@@ -31,8 +31,6 @@ export async function sendOnce(
     stored = true;
     proven = await readManifest(answer, id);
   } catch (error) {
-    // The broken request is only the consequence.
-    if (sent.failure !== null) throw sent.failure;
     if (!(error instanceof SnapshotClientError)) throw error;
     const unanswered =
       error instanceof ConnectionError || error instanceof TimeoutError || isGatewayFailure(error);
@@ -42,7 +40,7 @@ export async function sendOnce(
       mayBeStored: stored || error instanceof PublicationUncertainError || (sent.complete && unanswered),
     };
   } finally {
-    Object.assign(publication.seen, sent.seen);
+    Object.assign(seen, sent.seen);
   }
   const expected = await expectedManifest(publication);
   if (expected !== null && expected.sha256 !== proven.manifestSha256) {

@@ -65,6 +65,38 @@ test('get never overwrites a directory or a file of other content', async () => 
   expect(fs.readFileSync(join(cwd, 'mine', 'notes.txt'), 'utf8')).toBe('mine');
 });
 
+test('a copy with one changed byte is not taken for the snapshot', async () => {
+  const { url, cwd } = await published();
+  expect((await run(['get', ID, '--url', url], { cwd })).code).toBe(0);
+  corrupt(join(cwd, ID, 'array-ids.bin'));
+  const { code, err } = await run(['get', ID, '--url', url], { cwd });
+  expect(code).toBe(2);
+  expect(err).toContain('does not hold exactly this snapshot');
+});
+
+test('an array that agrees with its own headers but not with the manifest ends with 4', async () => {
+  const { url, cwd } = await published();
+  const forged = Buffer.alloc(bytes.length);
+  const sha256 = sha256Hex(forged);
+  const forge: Fault = async (exchange) => {
+    const received = await exchange.forward();
+    if (!exchange.request.url?.endsWith('array-ids.bin')) {
+      exchange.answer(received);
+      return;
+    }
+    const digest = `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`;
+    const headers = { ...received.headers, etag: `"${sha256}"`, 'repr-digest': digest };
+    exchange.answer({ ...received, headers, body: forged });
+  };
+  const proxy = await faultyProxy(
+    url,
+    Array.from({ length: 9 }, () => forge),
+  );
+  expect((await run(['get', ID, '--url', proxy.url, '-o', 'copy'], { cwd })).code).toBe(4);
+  expect(fs.readdirSync(cwd)).toEqual(['copy.part']);
+  expect(fs.readdirSync(join(cwd, 'copy.part'))).not.toContain('array-ids.bin');
+});
+
 test('a package that breaks off appears only when it is whole, and is continued by Range', async () => {
   const { url, cwd, stored } = await published();
   const broken = await faultyProxy(url, [

@@ -33,16 +33,20 @@ export interface FaultyProxy {
   readonly requests: readonly string[];
   /** The Range header of each of them. */
   readonly ranges: readonly (string | null)[];
+  /** The If-Range header of each of them. */
+  readonly conditions: readonly (string | null)[];
 }
 
 /** The n-th request meets the n-th fault; requests after the last one pass untouched. */
 export async function faultyProxy(target: string, faults: readonly Fault[]): Promise<FaultyProxy> {
   const requests: string[] = [];
   const ranges: (string | null)[] = [];
+  const conditions: (string | null)[] = [];
   const server = http.createServer((request, response) => {
     const fault = faults[requests.length] ?? passOn;
     requests.push(`${request.method} ${request.url}`);
     ranges.push(request.headers.range ?? null);
+    conditions.push(request.headersDistinct['if-range']?.[0] ?? null);
     const { socket } = request;
     const exchange: Exchange = {
       request,
@@ -67,7 +71,7 @@ export async function faultyProxy(target: string, faults: readonly Fault[]): Pro
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, requests, ranges };
+  return { url: `http://127.0.0.1:${port}`, requests, ranges, conditions };
 }
 
 export const passOn: Fault = async (exchange) => exchange.answer(await exchange.forward());

@@ -128,6 +128,8 @@ test('a download that breaks off goes on where it stopped, as often as needed', 
   expect(proxy.requests).toEqual([ARRAY, ARRAY, ARRAY, ARRAY, ARRAY]);
   expect(proxy.ranges[0]).toBeNull();
   for (const range of proxy.ranges.slice(1)) expect(range).toMatch(/^bytes=[1-9]\d*-$/u);
+  const etag = `"${sha256Hex(bytes)}"`;
+  expect(proxy.conditions).toEqual([null, etag, etag, etag, etag]);
 });
 
 test('a range that breaks off is completed within its bounds', async () => {

@@ -99,7 +99,7 @@ async function proveAll(
   names: readonly string[],
   { jobs }: VerifyOptions,
 ): Promise<{ readonly problems: readonly Problem[]; readonly bytes: bigint }> {
-  const progress = progressBar('verifying', (value) => `${value} snapshots`);
+  const progress = progressBar('verifying snapshots', String);
   const problems: Problem[] = [];
   const waiting = names.values();
   let bytes = 0n;
