@@ -34,6 +34,7 @@ const DESCRIPTION = `Keeps immutable, checksummed snapshots of one-dimensional i
 - **Reading** proves the stored bytes first. What cannot be proven is refused, never handed out in part.
 - **Refusals** are problem documents (RFC 9457) with a stable \`code\`; a \`type\` is the path of a page that explains it.
 
+Any other path is a 404 \`not_found\`, any other method of a path a 405 \`method_not_allowed\` with \`Allow\`.
 Integers of 64 bits travel as decimal strings. After a refusal whose request body was not read to its end the connection
 is closed. A service without a token lets every request pass that names one of its hosts and comes from no other site.`;
 
