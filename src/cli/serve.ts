@@ -1,7 +1,6 @@
 /** `pipewhy-snapshots serve`: a flag for every setting, over the environment (CONTRACT, section 4). */
 import { Command } from 'commander';
 import { environmentName, flagName, loadConfig, SETTING_NAMES, type Setting } from '../config.ts';
-import { startService } from '../main.ts';
 
 const HELP: Readonly<Record<Setting, readonly [argument: string, text: string]>> = {
   root: ['<directory>', 'where snapshots are kept (./data)'],
@@ -45,6 +44,8 @@ Examples:
   SNAPSHOTS_TOKEN=... pipewhy-snapshots serve --host 0.0.0.0 --allowed-hosts snapshots.example`,
   );
   return command.action(async (flags: Partial<Record<Setting, unknown>>) => {
+    // Only here: every other sub-command starts without the server's weight.
+    const { startService } = await import('../main.ts');
     await startService(loadConfig(flags, process.env));
   });
 }
