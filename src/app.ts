@@ -128,19 +128,10 @@ function guardOf({ config, transfers }: ServiceContext): Guard {
     checkOrigin(request.method, request.headers);
     const route = request.routeOptions.url ?? '';
     const isProbe = probes.has(route);
-    const isOpen = isProbe || isDocumentation(route.slice(config.basePath.length));
-    if (checkToken !== null && !isOpen) checkToken(request.headers.authorization);
+    if (checkToken !== null && !isProbe) checkToken(request.headers.authorization);
     if (!isProbe) transfers.checkRunning();
     checkExpectation(request.headers);
   };
-}
-
-/**
- * A browser cannot send a token with the page it opens, and these hold nothing of the store: they are the same wherever
- * the service runs.
- */
-function isDocumentation(route: string): boolean {
-  return /^\/(openapi\.json|docs|problems)(\/|$)/u.test(route);
 }
 
 function refusalBy(guard: Guard, request: FastifyRequest): unknown {

@@ -110,13 +110,13 @@ function headOf({ id, summary, successes, parameters, ...get }: Operation): Oper
 }
 
 function written(operation: Operation, refusals: Refusals, withContent: boolean): JsonObject {
-  const { id, tag, summary, description, parameters, requestBody, successes, probe, open } = operation;
+  const { id, tag, summary, description, parameters, requestBody, successes, probe } = operation;
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(description === undefined ? {} : { description }),
-    ...(probe === true || open === true ? { security: [] } : {}),
+    ...(probe === true ? { security: [] } : {}),
     ...(parameters === undefined ? {} : { parameters: parameterRefs(parameters) }),
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: {

@@ -1,4 +1,4 @@
-/** What the service says of itself; needs no token, as it holds nothing of the store. */
+/** What the service says of itself. */
 import type { JsonObject } from '../json-object.ts';
 import type { Operation, Resource, Success } from '../operation.ts';
 
@@ -14,18 +14,18 @@ const document: JsonObject = {
   properties: { openapi: { type: 'string' }, info: { type: 'object' }, paths: { type: 'object' } },
 };
 
-function open(given: Omit<Operation, 'tag' | 'open'>): Operation {
-  return { ...given, tag: 'documentation', open: true };
+function documentation(given: Omit<Operation, 'tag'>): Operation {
+  return { ...given, tag: 'documentation' };
 }
 
-function openPage(id: string, summary: string, description: string): Operation {
-  return open({ id, summary, description, successes: [page], refusals: [] });
+function documentationPage(id: string, summary: string, description: string): Operation {
+  return documentation({ id, summary, description, successes: [page], refusals: [] });
 }
 
 export const documentationResources: readonly Resource[] = [
   {
     path: '/openapi.json',
-    get: open({
+    get: documentation({
       id: 'getOpenApi',
       summary: 'Read this document',
       successes: [
@@ -40,11 +40,15 @@ export const documentationResources: readonly Resource[] = [
   },
   {
     path: '/docs',
-    get: openPage('getDocs', 'Open the interactive page', 'Also with a slash at the end of its path.'),
+    get: documentationPage(
+      'getDocs',
+      'Open the interactive page',
+      'Also with a slash at the end of its path.',
+    ),
   },
   {
     path: '/docs/json',
-    get: open({
+    get: documentation({
       id: 'getDocsDocument',
       summary: 'Read the document as the interactive page shows it',
       description:
@@ -61,7 +65,7 @@ export const documentationResources: readonly Resource[] = [
   },
   {
     path: '/docs/yaml',
-    get: open({
+    get: documentation({
       id: 'getDocsYaml',
       summary: 'Read the document as the interactive page shows it, as YAML',
       successes: [
@@ -76,7 +80,7 @@ export const documentationResources: readonly Resource[] = [
   },
   {
     path: '/docs/static/{file}',
-    get: open({
+    get: documentation({
       id: 'getDocsAsset',
       summary: 'Read a file of the interactive page',
       parameters: ['AssetName', 'IfModifiedSince'],
@@ -94,11 +98,15 @@ export const documentationResources: readonly Resource[] = [
   },
   {
     path: '/problems',
-    get: openPage('listProblems', 'Read about all problem codes', 'One line for each, with its status.'),
+    get: documentationPage(
+      'listProblems',
+      'Read about all problem codes',
+      'One line for each, with its status.',
+    ),
   },
   {
     path: '/problems/{code}',
-    get: open({
+    get: documentation({
       id: 'getProblem',
       summary: 'Read about a problem code',
       description: 'The type of every problem document leads here.',
