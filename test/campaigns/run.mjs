@@ -23,6 +23,8 @@ const CAMPAIGNS = {
   judge: ({ seed, seconds }) => ['--seed', seed, '--count', seconds * 400],
   pressure: ({ seed }) => ['--seed', seed],
   'json-against-python': ({ seed, seconds }) => ['--seed', seed, '--count', seconds * 1000],
+  'aborted-transfers': ({ seed, seconds }) => ['--seed', seed, '--count', Math.max(500, seconds * 8)],
+  'refused-clients': ({ seconds }) => ['--times', Math.max(1, Math.min(10, Math.round(seconds / 6)))],
 };
 
 const flags = flagsOf({ seed: 1, seconds: 60, only: '' });
