@@ -8,8 +8,8 @@ import { payloadPath } from './layout.ts';
 import { closeAfter, writeFully } from './file-writing.ts';
 import type { PayloadReadBack, Prover } from './prover.ts';
 
-/** Blocks being written and read back at once; with the one being filled this bounds the memory of one upload. */
-const BLOCKS_IN_FLIGHT = 2;
+/** Blocks being written or read back; with the one being filled this bounds the memory of one upload. */
+const BLOCKS_IN_FLIGHT = 3;
 /** Dirty bytes after which the disk is asked to begin writing, so that the final fsync finds little left to do. */
 const WRITE_BACK_BYTES = 32 * 1024 * 1024;
 
@@ -41,8 +41,8 @@ class PayloadWriter {
   #filled = 0;
   #submitted = 0;
   #readBack: PayloadReadBack | null = null;
-  /** Reading back goes in the order of the file, whichever write ends first. */
-  #lastReadBack: Promise<void> = Promise.resolve();
+  /** One write at a time: two into one file only make the kernel spin for its lock. Reading back follows in that order. */
+  #lastWrite: Promise<void> = Promise.resolve();
   #failure: Error | null = null;
   #unsynced = 0;
   #writeBack: Promise<void> | null = null;
@@ -131,12 +131,13 @@ class PayloadWriter {
 
   /** Never rejects: the first failure is kept and thrown to the producer at its next step. */
   async #store(block: Block, bytes: Uint8Array, position: number, readBack: PayloadReadBack): Promise<void> {
-    const before = this.#lastReadBack;
-    const written = writeFully(this.#context.fs, this.#file, bytes, position);
-    const proven = Promise.all([written, before]).then(() => readBack.block(bytes));
-    this.#lastReadBack = proven;
-    for (const result of await Promise.allSettled([written, proven])) {
-      if (result.status === 'rejected') this.#fail(result.reason);
+    const written = this.#lastWrite.then(() => writeFully(this.#context.fs, this.#file, bytes, position));
+    this.#lastWrite = written;
+    try {
+      await written;
+      await readBack.block(bytes);
+    } catch (error) {
+      this.#fail(error);
     }
     this.#context.blocks.give(block);
     this.#unsynced += bytes.length;

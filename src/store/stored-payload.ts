@@ -18,6 +18,14 @@ export interface StoredPayloadContext {
   readonly proveWhileReading: boolean;
 }
 
+/** Blocks read before they are asked for, and blocks whose hash may lag: with those being sent, the memory of one reader. */
+const BLOCKS_AHEAD = 2;
+
+interface FilledBlock {
+  readonly block: Block;
+  readonly bytes: Uint8Array;
+}
+
 export class StoredPayload {
   readonly snapshotId: SnapshotId;
   readonly key: ArrayKey;
@@ -81,31 +89,44 @@ export class StoredPayload {
 
   async *#read(start: number, end: number, hash: PayloadHash | null): AsyncGenerator<Uint8Array, void, void> {
     const { blocks } = this.#context;
-    let position = start;
-    let ahead = this.#fill(blocks.take(), position, end);
+    const ahead: Promise<FilledBlock>[] = [];
+    let reading = start;
+    const readAhead = (): void => {
+      while (ahead.length < BLOCKS_AHEAD && reading < end) {
+        ahead.push(this.#fill(blocks.take(), reading, end));
+        reading += Math.min(BLOCK_BYTES, end - reading);
+      }
+    };
+    const hashing: Promise<void>[] = [];
     try {
-      while (position < end) {
-        const { block, bytes } = await ahead;
-        position += bytes.length;
+      readAhead();
+      for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
+        const { block, bytes } = await next;
+        readAhead();
         const hashed = hash?.update(bytes) ?? Promise.resolve();
         hashed.catch(() => undefined);
-        if (position < end) {
-          ahead = this.#fill(blocks.take(), position, end);
-        } else if (hash !== null) {
-          await hashed;
+        hashing.push(hashed);
+        if (ahead.length === 0 && hash !== null) {
+          await Promise.all(hashing);
           this.#checkDigest(await hash.digest());
         }
         yield bytes;
-        await hashed;
-        blocks.give(block);
+        // The reader is done with the block; the hash may lag behind it by a few, but not by more.
+        hashed.then(
+          () => {
+            blocks.give(block);
+          },
+          () => undefined,
+        );
+        if (hashing.length > BLOCKS_AHEAD) await hashing.shift();
       }
     } finally {
       hash?.abandon();
-      await Promise.allSettled([ahead]);
+      await Promise.allSettled(ahead);
     }
   }
 
-  #fill(block: Block, position: number, end: number): Promise<{ block: Block; bytes: Uint8Array }> {
+  #fill(block: Block, position: number, end: number): Promise<FilledBlock> {
     const read = this.#readBlock(block, position, end).catch((error: unknown) => {
       throw this.#refusal(error);
     });
@@ -130,11 +151,7 @@ export class StoredPayload {
     }
   }
 
-  async #readBlock(
-    block: Block,
-    position: number,
-    end: number,
-  ): Promise<{ block: Block; bytes: Uint8Array }> {
+  async #readBlock(block: Block, position: number, end: number): Promise<FilledBlock> {
     const { fs } = this.#context;
     const file = this.#opened.descriptor;
     if (file === null || this.#closed) throw new Error('The payload was closed while it was being read.');

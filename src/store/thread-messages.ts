@@ -16,6 +16,9 @@ export interface ProvingThreadData {
   readonly declarations: Declarations;
 }
 
+/** What one turn of a thread's event loop has to say travels as one message: to wake the other thread costs most. */
+export type Batch<T> = readonly T[];
+
 export type Request =
   | { readonly id: number; readonly kind: TaskKind; readonly input: TaskInput<TaskKind> }
   | { readonly id: number; readonly kind: 'hash-update'; readonly stream: number; readonly block: Uint8Array }

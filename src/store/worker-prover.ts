@@ -5,7 +5,7 @@ import type { Declarations } from '../contract/contexts.ts';
 import type { TaskInput, TaskKind, TaskOutput } from './proof-tasks.ts';
 import type { PayloadHash, PayloadReadBack, Prover } from './prover.ts';
 import type { ReadBackResult } from './read-back.ts';
-import { unpackError, type Answer, type Request } from './thread-messages.ts';
+import { unpackError, type Answer, type Batch, type Request } from './thread-messages.ts';
 
 const MAX_THREADS = 8;
 /** A thread that dies is replaced, but a machine on which they die again and again is not flooded with new ones. */
@@ -20,6 +20,7 @@ interface Waiting {
 class ProvingThread {
   readonly #waiting = new Map<number, Waiting>();
   readonly #worker: Worker;
+  #outbox: Request[] = [];
   #streams = 0;
   #nextId = 0;
   #lost: Error | null = null;
@@ -31,8 +32,8 @@ class ProvingThread {
       trackUnmanagedFds: false,
     });
     this.#worker.unref();
-    this.#worker.on('message', (answer: Answer) => {
-      this.#settle(answer);
+    this.#worker.on('message', (batch: Batch<Answer>) => {
+      for (const answer of batch) this.#settle(answer);
     });
     this.#worker.on('error', (error) => {
       this.#lose(error instanceof Error ? error : new Error(String(error)));
@@ -56,7 +57,7 @@ class ProvingThread {
       const id = this.#nextId++;
       if (this.#waiting.size === 0) this.#worker.ref();
       this.#waiting.set(id, { resolve, reject });
-      this.#worker.postMessage({ id, ...request });
+      this.#say({ id, ...request } as Request);
     });
   }
 
@@ -79,7 +80,7 @@ class ProvingThread {
         if (!open) return;
         release();
         const request: Request = { id: null, kind: 'hash-abandon', stream };
-        this.#worker.postMessage(request);
+        this.#say(request);
       },
     };
   }
@@ -105,6 +106,16 @@ class ProvingThread {
 
   async stop(): Promise<void> {
     await this.#worker.terminate();
+  }
+
+  #say(request: Request): void {
+    this.#outbox.push(request);
+    if (this.#outbox.length > 1) return;
+    setImmediate(() => {
+      const batch: Batch<Request> = this.#outbox;
+      this.#outbox = [];
+      this.#worker.postMessage(batch);
+    });
   }
 
   #settle(answer: Answer): void {

@@ -4,7 +4,13 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { nodeFileSystem } from './node-file-system.ts';
 import { ReadBack } from './read-back.ts';
 import { runTask } from './proof-tasks.ts';
-import { packError, type Answer, type ProvingThreadData, type Request } from './thread-messages.ts';
+import {
+  packError,
+  type Answer,
+  type Batch,
+  type ProvingThreadData,
+  type Request,
+} from './thread-messages.ts';
 
 const { declarations } = workerData as ProvingThreadData;
 const hashes = new Map<number, Hash>();
@@ -56,20 +62,33 @@ function answerTo(request: Request): unknown {
   }
 }
 
-async function serve(request: Request): Promise<void> {
-  let answer: Answer | null = null;
-  try {
-    const value = await answerTo(request);
-    if (request.id !== null) answer = { id: request.id, value };
-  } catch (error) {
-    if (request.id !== null) answer = { id: request.id, error: packError(error) };
-  }
-  if (answer !== null) parentPort?.postMessage(answer);
+let answers: Answer[] = [];
+
+function say(answer: Answer): void {
+  answers.push(answer);
+  if (answers.length === 1) setImmediate(sayAll);
 }
 
-parentPort?.on('message', (request: Request) => {
-  serve(request).catch((error: unknown) => {
-    // Only the answer itself can fail here, and a thread that cannot answer must not look alive.
-    throw error;
-  });
+function sayAll(): void {
+  const batch: Batch<Answer> = answers;
+  answers = [];
+  parentPort?.postMessage(batch);
+}
+
+async function serve(request: Request): Promise<void> {
+  try {
+    const value = await answerTo(request);
+    if (request.id !== null) say({ id: request.id, value });
+  } catch (error) {
+    if (request.id !== null) say({ id: request.id, error: packError(error) });
+  }
+}
+
+parentPort?.on('message', (batch: Batch<Request>) => {
+  for (const request of batch) {
+    serve(request).catch((error: unknown) => {
+      // Only the answer itself can fail here, and a thread that cannot answer must not look alive.
+      throw error;
+    });
+  }
 });

@@ -153,9 +153,11 @@ describe('a reader that leaves early', () => {
     };
     const blocks = payload.blocks();
     await blocks.next();
-    // The second block is being read now and nobody asked the generator to return.
+    // The blocks after it are being read now and nobody asked the generator to return.
     await payload.close();
     expect(events.lastIndexOf('read')).toBeLessThan(events.indexOf('close'));
+    // What was read ahead is still given; the block after it is refused.
+    await expect(blocks.next()).resolves.toMatchObject({ done: false });
     await expect(blocks.next()).resolves.toMatchObject({ done: false });
     await expect(blocks.next()).rejects.toThrow('closed');
     expect(fileSystem.open.size).toBe(0);
