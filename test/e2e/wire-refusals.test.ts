@@ -101,6 +101,24 @@ describe('a refusal in the midst of a body', () => {
     wire.destroy();
   });
 
+  it('beyond the bound is still heard by a client that goes on sending for a while before it listens', async () => {
+    const running = await appForTest({ settings: { maxDrainBytes: 4 * MIB } });
+    expect((await publish(running.url, ID, EXAMPLE_ARRAYS)).status).toBe(201);
+    const wire = await Wire.open(running.url);
+    wire.socket.pause();
+    const first = beginning(ID);
+    await wire.send(Buffer.concat([Buffer.from(announced(first.length + 1024 * MIB)), first]));
+    for (let piece = 0; piece < 10; piece += 1) {
+      await sleep(60);
+      await wire.send(Buffer.alloc(64 * 1024));
+    }
+    expect(wire.error).toBeUndefined();
+    wire.socket.resume();
+    problemOf((await wire.answer())!, 'snapshot_exists');
+    expect(await wire.closed()).toBe(true);
+    wire.destroy();
+  });
+
   it('is answered at the bound, and closed soon after, where nobody knows how long the body is', async () => {
     const running = await appForTest({ settings: { maxDrainBytes: 4 * MIB } });
     expect((await publish(running.url, ID, EXAMPLE_ARRAYS)).status).toBe(201);
