@@ -35,6 +35,7 @@ export class LocalSnapshotStore {
   readonly #layout: Layout;
   readonly #fs: FileSystem;
   readonly #prover: Prover;
+  readonly #nearProver: Prover;
   readonly #options: StoreOptions;
   readonly #blocks = new BlockPool();
   readonly #locks = new IdLocks();
@@ -49,7 +50,8 @@ export class LocalSnapshotStore {
     this.#options = options;
     this.declarations = options.declarations;
     this.#fs = options.fileSystem ?? nodeFileSystem;
-    this.#prover = options.prover ?? inlineProver(this.#fs, options.declarations);
+    this.#nearProver = inlineProver(this.#fs, options.declarations);
+    this.#prover = options.prover ?? this.#nearProver;
     this.#directorySyncs = new DirectorySyncs(this.#fs);
     this.#drafts = new DraftReader(options.limits?.arrays, (bytes, maxValues) =>
       this.#prover.run('draft', { bytes, maxValues }),
@@ -92,6 +94,7 @@ export class LocalSnapshotStore {
       layout: this.#layout,
       declarations: this.declarations,
       prover: this.#prover,
+      nearProver: this.#nearProver,
       blocks: this.#blocks,
       directorySyncs: this.#directorySyncs,
       limits: this.#options.limits ?? {},

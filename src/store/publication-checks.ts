@@ -17,6 +17,8 @@ export interface PublicationContext {
   readonly layout: Layout;
   readonly declarations: Declarations;
   readonly prover: Prover;
+  /** Proves in the calling thread. */
+  readonly nearProver: Prover;
   readonly blocks: BlockPool;
   readonly directorySyncs: DirectorySyncs;
   readonly limits: StoreLimits;
