@@ -1,4 +1,4 @@
-#!/usr/bin/env -S MALLOC_TRIM_THRESHOLD_=268435456 MALLOC_TOP_PAD_=67108864 MALLOC_MMAP_THRESHOLD_=134217728 node --initial-old-space-size=128
+#!/usr/bin/env -S MALLOC_TRIM_THRESHOLD_=268435456 MALLOC_TOP_PAD_=67108864 MALLOC_MMAP_THRESHOLD_=134217728 node --initial-old-space-size=64
 // The settings above keep glibc from returning the network's buffers to the system and faulting them in again, and V8 from
 // collecting all of its heap every few MiB of an upload because it takes those buffers for growth of a small heap.
 import { CommanderError, type Command } from 'commander';
@@ -7,12 +7,13 @@ import { UnusableRootError } from '../store/root.ts';
 import { buildProgram } from './program.ts';
 
 const USAGE = 2;
+const HINT = '(run with --help for what there is)';
 
 /** Wrong flags end with 2 on every level of the command tree; commander's own status would be 1. */
 function exitWithUsage(command: Command): void {
   command
     .showSuggestionAfterError(true)
-    .showHelpAfterError('(run with --help for what there is)')
+    .showHelpAfterError(HINT)
     .exitOverride();
   for (const child of command.commands) exitWithUsage(child);
 }
@@ -25,8 +26,9 @@ try {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? 0 : USAGE;
   } else if (error instanceof ConfigError || error instanceof UnusableRootError) {
-    process.stderr.write(`pipewhy-snapshots: ${error.message}\n`);
-    process.exit(1);
+    const usage = error instanceof ConfigError && error.usage;
+    process.stderr.write(`pipewhy-snapshots: ${error.message}\n${usage ? `${HINT}\n` : ''}`);
+    process.exit(usage ? USAGE : 1);
   } else {
     throw error;
   }

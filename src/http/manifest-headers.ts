@@ -5,7 +5,11 @@ import { entityTag, reprDigest } from './conditions.ts';
 /** Beyond this many arrays the manifest alone names them: header sections must stay small enough for every client. */
 const MAX_ITEM_LINKS = 64;
 
-export function manifestHeaders(basePath: string, manifest: Manifest, sha256: string): Record<string, string> {
+export function manifestHeaders(
+  basePath: string,
+  manifest: Manifest,
+  sha256: string,
+): Record<string, string> {
   const headers: Record<string, string> = {
     etag: entityTag(sha256),
     'repr-digest': reprDigest(sha256),
@@ -26,7 +30,8 @@ function manifestLinks(basePath: string, { snapshot, arrays }: Manifest): string
     .map((entry) => entry.file)
     .sort();
   if (files.length <= MAX_ITEM_LINKS) {
-    for (const file of files) links.push(`<${basePath}/snapshots/${snapshot.snapshot_id}/${file}>; rel="item"`);
+    for (const file of files)
+      links.push(`<${basePath}/snapshots/${snapshot.snapshot_id}/${file}>; rel="item"`);
   }
   return links.join(', ');
 }

@@ -29,7 +29,10 @@ export const PROBLEMS = {
   range_not_satisfiable: { status: 416, title: 'The range cannot be satisfied' },
   expectation_failed: { status: 417, title: 'The expectation cannot be met' },
   contract_violation: { status: 422, title: 'The document breaks the contract' },
-  fingerprint_context_mismatch: { status: 422, title: 'The fingerprint context does not match its declaration' },
+  fingerprint_context_mismatch: {
+    status: 422,
+    title: 'The fingerprint context does not match its declaration',
+  },
   parent_not_complete: { status: 422, title: 'The parent is not a published, valid snapshot' },
   array_mismatch: { status: 422, title: 'The arrays are not those declared' },
   storage_integrity: { status: 500, title: 'Stored bytes cannot be proven' },
@@ -82,22 +85,26 @@ export function problemHeaders(error: SnapshotError): Readonly<Record<string, st
   if (typeof details['retry_after_seconds'] === 'number') {
     headers['retry-after'] = String(details['retry_after_seconds']);
   }
-  if (error.code === 'range_not_satisfiable') headers['content-range'] = `bytes */${String(details['byte_length'])}`;
+  if (error.code === 'range_not_satisfiable')
+    headers['content-range'] = `bytes */${String(details['byte_length'])}`;
   return headers;
 }
 
 /** Errors of the framework, by its own codes, in our words. */
 const FRAMEWORK_ERRORS: Readonly<Record<string, (message: string) => SnapshotError>> = {
   FST_ERR_BAD_URL: () =>
-    new SnapshotError('invalid_request', 'The path of the URL cannot be decoded; check its percent-encoding.', {}),
+    new SnapshotError(
+      'invalid_request',
+      'The path of the URL cannot be decoded; check its percent-encoding.',
+      {},
+    ),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
     new SnapshotError('unsupported_media_type', 'The Content-Type cannot be read.', {
       expected: 'multipart/form-data; boundary=...',
     }),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     new SnapshotError('malformed_multipart', 'The body is not as long as its Content-Length says.', {}),
-  FST_ERR_MAX_PARAM_LENGTH: () =>
-    new SnapshotError('not_found', 'There is nothing at this path.', {}),
+  FST_ERR_MAX_PARAM_LENGTH: () => new SnapshotError('not_found', 'There is nothing at this path.', {}),
 };
 
 /** Any error as a refusal that may be shown; what is unexpected says nothing of its inside. */

@@ -32,9 +32,13 @@ export class Transfers {
 
   checkRunning(): void {
     if (!this.#stopping) return;
-    throw new SnapshotError('unavailable', 'The service is stopping; try again once it has been started anew.', {
-      retry_after_seconds: RETRY_AFTER_SECONDS,
-    });
+    throw new SnapshotError(
+      'unavailable',
+      'The service is stopping; try again once it has been started anew.',
+      {
+        retry_after_seconds: RETRY_AFTER_SECONDS,
+      },
+    );
   }
 
   /** Throws `unavailable` when as many uploads run as may; otherwise call the returned function at the end. */

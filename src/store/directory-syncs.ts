@@ -14,6 +14,7 @@ interface Running {
 export class DirectorySyncs {
   readonly #fs: FileSystemWriter;
   readonly #running = new Map<string, Running>();
+  readonly #failures = new Map<string, number>();
 
   constructor(fs: FileSystemWriter) {
     this.#fs = fs;
@@ -27,6 +28,14 @@ export class DirectorySyncs {
     return running.next;
   }
 
+  /**
+   * How many syncs of a directory have failed so far. One that fails after a rename began may have carried it, whoever
+   * asked for the sync: a later success then proves nothing.
+   */
+  failures(path: string): number {
+    return this.#failures.get(path) ?? 0;
+  }
+
   #begin(path: string): Promise<void> {
     const current = this.#fs.syncDirectory(path);
     const entry: Running = { current, next: null };
@@ -34,9 +43,15 @@ export class DirectorySyncs {
     const forget = (): void => {
       if (this.#running.get(path) === entry) this.#running.delete(path);
     };
-    current.then(() => {
-      if (entry.next === null) forget();
-    }, forget);
+    current.then(
+      () => {
+        if (entry.next === null) forget();
+      },
+      () => {
+        this.#failures.set(path, this.failures(path) + 1);
+        forget();
+      },
+    );
     return current;
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The port through which the store touches a disk. Publication uses the asynchronous half, so that slow disks never
- * block the event loop; proofs use the synchronous half, because they run in worker threads, where a small file read
- * synchronously costs a quarter of the asynchronous way. Tests implement it to fail the n-th operation.
+ * block the event loop; proofs use the synchronous half, because all but the smallest run in worker threads, where a
+ * small file read synchronously costs a quarter of the asynchronous way. Tests implement it to fail the n-th operation.
  *
  * Every method throws the platform's own error (`code`: `EIO`, `ENOSPC`, …); nothing here retries or interprets.
  */

@@ -48,22 +48,35 @@ export function declaredKey(draft: DraftManifest, name: string, arrived: Readonl
   return key;
 }
 
-/** The dtype of an array from its declaration, its payload, or both, which must then agree. */
-export function settledDtype(key: ArrayKey, declared: Dtype | undefined, payload: Dtype | undefined): Dtype {
+/**
+ * The dtype of an array from its declaration, its payload, or both, which must then agree. Where neither says it, every
+ * array of the draft whose dtype is still unknown is named at once.
+ */
+export function settledDtype(
+  key: ArrayKey,
+  payload: Dtype | undefined,
+  draft: DraftManifest,
+  settled: ReadonlyMap<ArrayKey, Dtype>,
+): Dtype {
+  const declared = draft.arrays[key]?.dtype;
   if (declared !== undefined && payload !== undefined && declared !== payload) {
     throw arrayMismatch(
       [{ path: `arrays.${key}.dtype`, message: `is declared ${declared} but the payload holds ${payload}` }],
-      {
-        expected: declared,
-        actual: payload,
-      },
+      { expected: declared, actual: payload },
     );
   }
   const dtype = declared ?? payload;
-  if (dtype === undefined) {
-    throw new ContractViolationError([{ path: `arrays.${key}.dtype`, message: DTYPE_MISSING }]);
-  }
+  if (dtype === undefined) throw dtypesMissing(draft, settled);
   return dtype;
+}
+
+function dtypesMissing(draft: DraftManifest, settled: ReadonlyMap<ArrayKey, Dtype>): ContractViolationError {
+  const unknown = Object.keys(draft.arrays).filter(
+    (key) => draft.arrays[key]?.dtype === undefined && !settled.has(key),
+  );
+  return new ContractViolationError(
+    unknown.map((key) => ({ path: `arrays.${key}.dtype`, message: DTYPE_MISSING })),
+  );
 }
 
 /** Refuses a payload as soon as it is longer than it may be, with what is known at that moment. */
@@ -121,6 +134,10 @@ export function checkArrivals(
   dtypes: ReadonlyMap<ArrayKey, Dtype>,
   written: ReadonlyMap<ArrayKey, WrittenPayload>,
 ): void {
+  // An absent part can say no dtype either.
+  if (Object.keys(draft.arrays).some((key) => draft.arrays[key]?.dtype === undefined && !dtypes.has(key))) {
+    throw dtypesMissing(draft, dtypes);
+  }
   const errors: Violation[] = [];
   let detail: { expected: string; actual: string } | undefined;
   const differ = (path: string, what: string, expected: string, actual: string): void => {

@@ -105,6 +105,7 @@ export class LocalSnapshotStore {
 
   /** Proves every byte of a snapshot and gives its manifest. Throws `SnapshotNotFoundError`, `StorageIntegrityError`. */
   async readManifest(id: SnapshotId): Promise<ListedManifest> {
+    const startedAt = this.#memory?.now() ?? 0;
     const known = this.#memory?.known(id) ?? {};
     const proof = await this.#prover.run('verify', {
       directory: snapshotDirectory(this.#layout, id),
@@ -113,7 +114,7 @@ export class LocalSnapshotStore {
       payloads: 'all',
       known,
     });
-    this.#memory?.remember(id, known, proof.stamps);
+    this.#memory?.remember(id, known, proof.stamps, startedAt);
     return { ...proof, manifest: parseProven(proof.manifestBytes) };
   }
 
@@ -131,6 +132,7 @@ export class LocalSnapshotStore {
     deliver: boolean,
     known: KnownProofs,
   ): Promise<StoredPayload> {
+    const startedAt = this.#memory?.now() ?? 0;
     const opened = await this.#prover.run('openPayload', {
       directory: snapshotDirectory(this.#layout, id),
       snapshotId: id,
@@ -138,7 +140,7 @@ export class LocalSnapshotStore {
       deliver,
       known,
     });
-    this.#memory?.remember(id, known, opened.stamps);
+    this.#memory?.remember(id, known, opened.stamps, startedAt);
     const entry = parseProven(opened.manifestBytes).arrays[key];
     if (entry === undefined) throw new Error('A proven array has its entry.');
     const context = {

@@ -1,4 +1,4 @@
-/** The one real implementation of the file-system port, and the only importer of node:fs in the service. */
+/** The one real implementation of the file-system port: all that the store does to a disk goes through here. */
 import fs from 'node:fs';
 import type { Descriptor, DirectoryEntry, FileKind, FileStat, FileSystem } from './file-system.ts';
 

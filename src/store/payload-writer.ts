@@ -1,6 +1,5 @@
 /** Streams one payload into its staged file: large writes, each read back and hashed, early write-back, bounded memory. */
 import { hash } from 'node:crypto';
-import { StorageIntegrityError } from '../contract/errors.ts';
 import { payloadFileName, type ArrayKey } from '../contract/ids.ts';
 import { BLOCK_BYTES, type Block, type BlockPool } from './block-pool.ts';
 import { sameStamp, type Descriptor, type FileStamp, type FileSystem } from './file-system.ts';
@@ -18,7 +17,7 @@ export interface WrittenPayload {
   readonly byteLength: number;
   /** 64 lowercase hex, of the bytes as they were received. */
   readonly sha256: string;
-  /** The state in which a large file was read back whole; null for one that is read back with its package. */
+  /** The state in which a large file was read back whole; null for one that has to be read back with its package. */
   readonly stamp: FileStamp | null;
   /** Settles when the final fsync has; its failure must be awaited before anything is called durable. */
   readonly synced: Promise<void>;
@@ -49,6 +48,7 @@ class PayloadWriter {
   #syncing: Promise<void> | null = null;
   /** The state of the file while none of our writes is under way. */
   #resting: FileStamp | null = null;
+  #disturbed = false;
 
   constructor(context: PayloadWriterContext, file: Descriptor, directory: string, key: ArrayKey) {
     this.#context = context;
@@ -89,7 +89,9 @@ class PayloadWriter {
     // Under way while the end of the file is proven; whatever comes of that, the descriptor is closed after it.
     this.#syncing = this.#finalSync();
     this.#syncing.catch(() => undefined);
-    return { ...(await this.#readBack.finish()), synced: this.#syncing };
+    const { sha256, stamp } = await this.#readBack.finish();
+    this.#compareResting(stamp);
+    return { sha256, stamp: this.#disturbed ? null : stamp, synced: this.#syncing };
   }
 
   /** After a failure: waits until nothing touches the file any more, so that it can be closed. */
@@ -113,7 +115,7 @@ class PayloadWriter {
   #submit(): void {
     const block = this.#block;
     if (block === null) return;
-    this.#checkResting();
+    if (this.#resting !== null) this.#compareResting(this.#context.fs.statOpen(this.#file));
     const bytes = this.#filled === BLOCK_BYTES ? block : block.subarray(0, this.#filled);
     const position = this.#submitted;
     this.#submitted += this.#filled;
@@ -155,7 +157,10 @@ class PayloadWriter {
     }
   }
 
-  /** Blocks are read back once; that none of them is changed afterwards is seen by the state of the resting file. */
+  /**
+   * Each block is read back once. That none is changed afterwards shows in the state of the file while no write of ours is
+   * under way; a file in which it moved is read and hashed once more as a whole, with its package.
+   */
   #rest(): void {
     try {
       this.#resting = this.#context.fs.statOpen(this.#file);
@@ -164,24 +169,14 @@ class PayloadWriter {
     }
   }
 
-  #checkResting(): void {
-    if (this.#resting === null) return;
-    if (!sameStamp(this.#resting, this.#context.fs.statOpen(this.#file))) {
-      throw new StorageIntegrityError(
-        `${this.#name} was changed by someone else while it was being written.`,
-        {
-          problem: 'checksum',
-          location: this.#name,
-        },
-      );
-    }
+  #compareResting(now: FileStamp): void {
+    if (this.#resting !== null && !sameStamp(this.#resting, now)) this.#disturbed = true;
     this.#resting = null;
   }
 
   async #settled(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
     if (this.#failure !== null) throw this.#failure;
-    this.#checkResting();
   }
 
   async #finalSync(): Promise<void> {

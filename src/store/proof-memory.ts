@@ -29,6 +29,11 @@ export class ProofMemory {
     this.#now = now;
   }
 
+  /** Milliseconds by the memory's clock; to be taken before a proof begins. */
+  now(): number {
+    return this.#now();
+  }
+
   known(id: SnapshotId): KnownProofs {
     const files = this.#proven.get(id);
     if (files === undefined) return {};
@@ -38,16 +43,19 @@ export class ProofMemory {
     return known;
   }
 
-  /** `offered` is what `known` returned for the read that yielded `proven`: a skipped proof keeps its age. */
-  remember(id: SnapshotId, offered: KnownProofs, proven: KnownProofs): void {
+  /**
+   * `offered` is what `known` returned for the read that yielded `proven`: a skipped proof keeps its age. A proof is as old
+   * as its beginning, however long it took.
+   */
+  remember(id: SnapshotId, offered: KnownProofs, proven: KnownProofs, startedAt: number): void {
     const files = this.#proven.get(id) ?? new Map<string, Proven>();
     this.#proven.delete(id);
     this.#proven.set(id, files);
-    const settledBefore = BigInt(Math.trunc(this.#now())) * 1_000_000n - UNSETTLED_NS;
+    const settledBefore = BigInt(Math.trunc(startedAt)) * 1_000_000n - UNSETTLED_NS;
     for (const [file, stamp] of Object.entries(proven)) {
       if (stamp.ctimeNs > settledBefore) continue;
       const before = offered[file];
-      if (before === undefined || !sameStamp(before, stamp)) files.set(file, { stamp, at: this.#now() });
+      if (before === undefined || !sameStamp(before, stamp)) files.set(file, { stamp, at: startedAt });
     }
     if (this.#proven.size > REMEMBERED_SNAPSHOTS) {
       const [first] = this.#proven.keys();

@@ -105,7 +105,7 @@ function kept(attempt: string | undefined): { attempt?: string } {
   return attempt === undefined ? {} : { attempt };
 }
 
-/** Waits for all, then gives the first's value or throws the first failure in order: nothing is left running. */
+/** Waits for all, then gives the first's value or throws the failure that says most: nothing is left running. */
 export async function settleAll<T>(first: Promise<T>, others: readonly Promise<unknown>[]): Promise<T> {
   const results = await Promise.allSettled([first, ...others]);
   // A failed sync or write says more than a proof that failed because of it.

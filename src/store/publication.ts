@@ -77,6 +77,7 @@ class Publication {
   readonly #underWay: Promise<unknown>[] = [];
   #phase: Phase = 'attempt';
   #made = false;
+  #failuresBefore = 0;
 
   constructor(context: PublicationContext, draft: DraftManifest) {
     this.#context = context;
@@ -121,7 +122,7 @@ class Publication {
     this.#phase = 'marker';
     const marker = await this.#write(MARKER_FILE, markerBytes(built.sha256));
     this.#phase = 'validation';
-    await settleAll(this.#validateComplete(built, known), [marker.synced]);
+    await settleAll(this.#validateComplete(built, known, written), [marker.synced]);
 
     this.#phase = 'attempt sync';
     await fs.syncDirectory(this.#directory);
@@ -141,7 +142,7 @@ class Publication {
       const key = declaredKey(this.#draft, name, arrived);
       arrived.add(key);
       const declared = this.#draft.arrays[key] as DraftArray;
-      dtypes.set(key, settledDtype(key, declared.dtype, dtype));
+      dtypes.set(key, settledDtype(key, dtype, this.#draft, dtypes));
       const payload = await writePayload(
         this.#context,
         this.#directory,
@@ -162,11 +163,7 @@ class Publication {
   async #validateStaged(written: ReadonlyMap<ArrayKey, WrittenPayload>): Promise<KnownProofs> {
     const known: Record<string, FileStamp> = {};
     for (const { key, stamp } of written.values()) if (stamp !== null) known[payloadFileName(key)] = stamp;
-    const unread = [...written.values()].reduce(
-      (sum, payload) => sum + (payload.stamp ? 0 : payload.byteLength),
-      0,
-    );
-    const { stamps } = await this.#proverFor(unread).run('verify', {
+    const { stamps } = await this.#proverFor(written).run('verify', {
       directory: this.#directory,
       snapshotId: this.#id,
       stage: 'staged',
@@ -176,8 +173,12 @@ class Publication {
     return stamps;
   }
 
-  async #validateComplete(built: BuiltManifest, known: KnownProofs): Promise<void> {
-    const { manifestSha256 } = await this.#proverFor(0).run('verify', {
+  async #validateComplete(
+    built: BuiltManifest,
+    known: KnownProofs,
+    written: ReadonlyMap<ArrayKey, WrittenPayload>,
+  ): Promise<void> {
+    const { manifestSha256 } = await this.#proverFor(written).run('verify', {
       directory: this.#directory,
       snapshotId: this.#id,
       stage: 'complete',
@@ -189,10 +190,10 @@ class Publication {
   }
 
   /** What was written a moment ago is in memory still: of a few small files the hand-over would cost more than the proof. */
-  #proverFor(bytesToHash: number): Prover {
+  #proverFor(written: ReadonlyMap<ArrayKey, WrittenPayload>): Prover {
     const { prover, nearProver } = this.#context;
-    const files = Object.keys(this.#draft.arrays).length;
-    return bytesToHash <= NEAR_BYTES && files <= NEAR_FILES ? nearProver : prover;
+    const bytes = [...written.values()].reduce((sum, payload) => sum + payload.byteLength, 0);
+    return bytes <= NEAR_BYTES && written.size <= NEAR_FILES ? nearProver : prover;
   }
 
   async #write(name: string, bytes: Uint8Array): Promise<{ readonly synced: Promise<void> }> {
@@ -211,6 +212,7 @@ class Publication {
     await refuseExisting(this.#context, this.#id);
     const target = snapshotDirectory(layout, this.#id);
     const own = fs.statEntry(this.#directory);
+    this.#failuresBefore = this.#parentFailures();
     try {
       await fs.rename(this.#directory, target);
     } catch (error) {
@@ -225,9 +227,17 @@ class Publication {
     this.#phase = 'parent sync';
     try {
       await settleAll(directorySyncs.sync(layout.snapshots), [directorySyncs.sync(layout.staging)]);
+      if (this.#parentFailures() !== this.#failuresBefore) {
+        throw new Error('A sync of a parent directory failed after this rename had begun.');
+      }
     } catch (error) {
       throw this.#uncertain(error, built);
     }
+  }
+
+  #parentFailures(): number {
+    const { directorySyncs, layout } = this.#context;
+    return directorySyncs.failures(layout.snapshots) + directorySyncs.failures(layout.staging);
   }
 
   #uncertain(cause: unknown, built: BuiltManifest): SnapshotError<'publication_uncertain'> {

@@ -1,4 +1,4 @@
-/** Runs proofs and payload hashes in worker threads, so that hashing uses every core and never the event loop. */
+/** Runs proofs and payload hashes in worker threads, so that long hashing uses every core and not the event loop. */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Declarations } from '../contract/contexts.ts';
@@ -45,7 +45,7 @@ class ProvingThread {
   }
 
   get load(): number {
-    return this.#waiting.size + this.#streams * 2;
+    return this.#lost === null ? this.#waiting.size + this.#streams * 2 : Infinity;
   }
 
   ask(request: { kind: string } & Record<string, unknown>): Promise<unknown> {

@@ -154,9 +154,10 @@ describe('the memory itself', () => {
   test('gives nothing that it was not told, and forgets the longest unread first', () => {
     const memory = new ProofMemory(1000, () => 1e9);
     expect(memory.known(ID)).toEqual({});
-    memory.remember(ID, {}, { f: stamp });
+    memory.remember(ID, {}, { f: stamp }, memory.now());
     expect(memory.known(ID)).toEqual({ f: stamp });
-    for (let number = 0; number < 10_000; number += 1) memory.remember(`x${number}`, {}, { f: stamp });
+    for (let number = 0; number < 10_000; number += 1)
+      memory.remember(`x${number}`, {}, { f: stamp }, memory.now());
     expect(memory.known(ID)).toEqual({});
     expect(memory.known('x9999')).toEqual({ f: stamp });
   });
