@@ -19,7 +19,13 @@ export interface RunOptions {
 }
 
 export function run(args: readonly string[], { env = {}, cwd, input }: RunOptions = {}): Promise<Finished> {
-  const { SNAPSHOTS_URL: _u, SNAPSHOTS_TOKEN: _t, SNAPSHOTS_CONTEXTS: _c, ...inherited } = process.env;
+  const {
+    SNAPSHOTS_URL: _u,
+    SNAPSHOTS_TOKEN: _t,
+    SNAPSHOTS_CONTEXTS: _c,
+    SNAPSHOTS_SOCKET: _s,
+    ...inherited
+  } = process.env;
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [COMMAND, ...args], {
       env: { ...inherited, NO_COLOR: '1', ...env },

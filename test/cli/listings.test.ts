@@ -114,7 +114,7 @@ test('verify proves a store without a service, and changes nothing in it', async
   const before = everything(root);
   const human = await run(['verify', root, '--contexts', CONTEXTS]);
   expect(human).toMatchObject({ code: 0, err: '' });
-  expect(human.out).toMatch(/^All 3 snapshots are valid \(5\.9 KiB\)\.\n1 attempts were left in staging/u);
+  expect(human.out).toMatch(/^All 3 snapshots are valid \(5\.9 KiB\)\.\n1 attempt was left in staging/u);
   const json = await run(['verify', root, '--json'], { env: { SNAPSHOTS_CONTEXTS: CONTEXTS } });
   expect(JSON.parse(json.out)).toMatchObject({
     valid: true,
@@ -160,7 +160,7 @@ test('verify of what is no store, or with declarations that are none, ends with 
   expect(fs.readdirSync(root)).toEqual([]);
   fs.mkdirSync(join(root, 'snapshots'));
   for (const [contexts, message] of [
-    ['/nowhere.json', 'cannot be read (ENOENT)'],
+    ['/nowhere.json', 'cannot be read: the file does not exist (ENOENT)'],
     [COMMAND, 'cannot be used'],
   ] as const) {
     const { code, err } = await run(['verify', root, '--contexts', contexts]);

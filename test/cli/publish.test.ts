@@ -97,7 +97,52 @@ test('a taken id ends with 1, and with 0 if the same snapshot is to be confirmed
   expect(JSON.parse(again.err)).toMatchObject({ code: 'snapshot_exists', snapshot_id: ID });
   const confirmed = await run([...args, '--if-exists', 'confirm'], { cwd });
   expect(confirmed.code).toBe(0);
-  expect(confirmed.out).toMatch(/^confirmed /u);
+  expect(confirmed.out).toMatch(/^confirmed [0-9a-f]{32} \(1 array, 16 B\)$/mu);
+  expect(confirmed.err).toBe(
+    'The snapshot was there before; what is stored was proven to be exactly this one.\n',
+  );
+});
+
+test('a taken id is answered with both digests, and with what confirming would do', async () => {
+  const { url } = await startService();
+  const cwd = files();
+  const args = ['publish', '--url', url, '--metadata', 'meta.json'];
+  await run([...args, 'ids=ids.bin:int64'], { cwd });
+  const { manifestSha256 } = await clientOf(url).manifest(ID);
+  const same = await run([...args, 'ids=ids.bin:int64'], { cwd });
+  expect(same.err.match(/[0-9a-f]{64}/gu)).toEqual([manifestSha256, manifestSha256]);
+  expect(same.err).toContain('--if-exists confirm it is a success');
+  const other = await run([...args, 'ids=ids.bin:uint64'], { cwd });
+  const [stored, computed] = other.err.match(/[0-9a-f]{64}/gu) ?? [];
+  expect(stored).toBe(manifestSha256);
+  expect(computed).not.toBe(manifestSha256);
+  expect(other.err).toContain('They differ, so --if-exists confirm would refuse it too');
+  const json = await run([...args, 'ids=ids.bin:uint64', '--json'], { cwd });
+  expect(JSON.parse(json.err)).toMatchObject({
+    manifest_sha256: stored,
+    computed_manifest_sha256: computed,
+  });
+});
+
+test('one violation is told once, and a missing token by the names it can be given under', async () => {
+  const { url } = await startService({ token: 'secret-1' });
+  const cwd = files();
+  const untyped = await run(['publish', '--metadata', 'meta.json', 'ids=ids.bin'], { cwd });
+  expect(untyped.err).toBe(
+    'pipewhy-snapshots: arrays.ids.dtype: is given neither with the array nor in the metadata\n',
+  );
+  const closed = await run(['ls', '--url', url]);
+  expect(closed.code).toBe(1);
+  expect(closed.err).toContain('--token or, better, SNAPSHOTS_TOKEN');
+});
+
+test('the socket of the environment is used, but not where a flag names a URL', async () => {
+  const { url } = await startService();
+  const env = { SNAPSHOTS_SOCKET: join(temporaryDirectory(), 'nobody') };
+  expect((await run(['ls'], { env })).code).toBe(5);
+  expect((await run(['ls'], { env })).err).toMatch(/nobody|socket/u);
+  expect((await run(['ls', '--url', url], { env })).code).toBe(0);
+  expect((await run(['ls', '--help'])).out).toContain('SNAPSHOTS_SOCKET');
 });
 
 test('a lost answer is followed up, and an outcome that stays unknown ends with 6', async () => {
@@ -119,18 +164,18 @@ test('a lost answer is followed up, and an outcome that stays unknown ends with 
 
 test.each([
   [['publish'], 'the metadata is missing'],
-  [['publish', '--metadata', 'none.json'], 'the metadata in none.json cannot be read (ENOENT)'],
   [['publish', '--metadata', 'meta.json', 'ids'], 'expected an array as key=path[:dtype]'],
   [['publish', '--metadata', 'meta.json', 'Ids=ids.bin'], '"Ids" is no array key'],
   [['publish', '--metadata', 'meta.json', 'ids=ids.bin:float64'], '"float64" is no dtype'],
   [['publish', '--metadata', 'meta.json', 'a=ids.bin:int8', 'a=ids.bin:int8'], 'the array a is given twice'],
-  [['publish', '--dir', 'nowhere'], '--dir nowhere cannot be listed (ENOENT)'],
   [['publish', '--metdata', 'meta.json'], '(Did you mean --metadata?)'],
   [['publish', '--if-exists', 'maybe'], 'Allowed choices are fail, confirm'],
   [['publsh'], '(Did you mean publish?)'],
   [['ls', '--limit', '0'], 'Expected a whole number of at least 1'],
   [['ls', '--timeout', 'soon'], 'Expected a number greater than 0'],
-  [['ls', '--url', 'nonsense'], 'baseUrl must be an http:// or https:// URL'],
+  [['ls', '--url', 'nonsense'], '--url (SNAPSHOTS_URL) must be an http:// or https:// URL; found "nonsense"'],
+  [['ls', '--token', 'a b'], '--token (SNAPSHOTS_TOKEN) must be visible ASCII'],
+  [['ls', '--parent', 'zz'], '--parent "zz" is no snapshot id: expected 32 lowercase hex digits'],
   [['show', 'not-an-id'], 'A snapshot id is 32 lowercase hex digits'],
   [['show'], "missing required argument 'id'"],
   [['completion', 'tcsh'], 'Allowed choices are bash, zsh, fish'],
@@ -150,6 +195,13 @@ test('a file that is no strict JSON, or is not there, is named', async () => {
   const gone = await run(['publish', '--url', url, '--metadata', 'meta.json', 'ids=gone.bin:int8'], { cwd });
   expect(gone.code).toBe(1);
   expect(gone.err).toContain('arrays.ids: gone.bin cannot be read (ENOENT)');
+  for (const [args, message] of [
+    [['--metadata', 'none.json'], 'the metadata in none.json cannot be read (ENOENT)'],
+    [['--dir', 'nowhere'], '--dir nowhere cannot be listed (ENOENT)'],
+  ] as const) {
+    const { code, err } = await run(['publish', ...args], { cwd });
+    expect({ code, err }).toEqual({ code: 1, err: `pipewhy-snapshots: ${message}\n` });
+  }
 });
 
 test('nobody listening ends with 5 in one line', async () => {

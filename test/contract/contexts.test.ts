@@ -60,6 +60,12 @@ describe('publishing needs all six fields as declared', () => {
     expect(errors[0]!.message).toContain('found "other"');
   });
 
+  test('a context that nobody declared is told as such', () => {
+    expect(() => resolveContext(declarations, { ...fingerprint, context_id: 'other' })).toThrow(
+      /^The context "other" is not declared; GET \/contexts \(or the declarations file\) lists those that are\.$/u,
+    );
+  });
+
   test('every field that differs is named at once', () => {
     const other = { ...fingerprint, mode: 'x', algorithm_name: 'y', source_schema_id: 'z' };
     expect(refusal(() => resolveContext(declarations, other)).paths).toHaveLength(3);

@@ -75,6 +75,7 @@ describe('declarations', () => {
     ['a context of an undeclared algorithm', { ...declarations, algorithms: [] }, /algorithm/u],
     ['a duplicate name', '{"algorithms":[],"algorithms":[],"contexts":[]}', /algorithms/u],
     ['an empty file', '', /declarations/u],
+    ['two faults', { algorithms: 1, contexts: 2 }, /algorithms: [^;]*; [^;]*; contexts: /u],
   ])('with %s are one line and exit 1', async (_, content, what) => {
     const path = declarationsFile(content);
     const end = await serve('--root', temporaryRoot(), '--contexts', path);
@@ -85,7 +86,7 @@ describe('declarations', () => {
   test('that are missing, or a directory, are one line and exit 1', async () => {
     expectOneLine(
       await serve('--root', temporaryRoot(), '--contexts', '/nonexistent.json'),
-      /\/nonexistent\.json.*ENOENT/u,
+      /\/nonexistent\.json.*does not exist \(ENOENT\)/u,
     );
     expectOneLine(await serve('--root', temporaryRoot(), '--contexts', temporaryRoot()), /EISDIR/u);
   });
@@ -173,13 +174,14 @@ describe('settings', () => {
   test('have their defaults in the current directory', async () => {
     const cwd = temporaryRoot();
     const end = await runCommand(['serve', '--socket', join(cwd, 'missing', 'socket')], { cwd });
-    expectOneLine(end, /cannot listen/u);
+    expectOneLine(end, /cannot listen .*its folder does not exist/u);
     expect(fs.readdirSync(join(cwd, 'data')).sort()).toEqual(['snapshots', 'staging']);
   });
 
   test('that cannot be used are one line that names every one of them', async () => {
-    const end = await serve('--root', temporaryRoot(), '--port=65536', '--verify=never');
-    expectOneLine(end, /--port: [^;]*"65536"; --verify: .*"never"/u);
+    const env = { SNAPSHOTS_PORT: '65536', SNAPSHOTS_VERIFY: 'never' };
+    const end = await runCommand(['serve', '--root', temporaryRoot()], { cwd: temporaryRoot(), env });
+    expectOneLine(end, /SNAPSHOTS_PORT: [^;]*"65536"; SNAPSHOTS_VERIFY: .*"never"/u);
   });
 
   test('from the environment are named as given', async () => {
@@ -195,10 +197,18 @@ describe('settings', () => {
   });
 });
 
+test('an address of another machine is one line and exit 1', async () => {
+  const end = await serve('--root', temporaryRoot(), '--host', '192.0.2.1', '--allow-anonymous');
+  expectOneLine(end, /EADDRNOTAVAIL\): that is no address of this machine/u);
+});
+
 describe('a wrong command line is answered with a hint and exit 2:', () => {
   test.each([
     [['serve', '--prot', '0'], /--port/u],
     [['serve', '--root'], /argument missing/u],
+    [['serve', '--port', 'abc'], /^pipewhy-snapshots: --port: expected a whole number .*"abc"$/mu],
+    [['serve', '--verify', 'maybe'], /--verify: expected always or once/u],
+    [['serve', '--idle-seconds', '0'], /--idle-seconds: expected at least 1/u],
     [['serve', 'now'], /too many arguments/u],
     [['sevre'], /serve/u],
     [['--nonsense'], /--help/u],

@@ -72,6 +72,27 @@ test.each([
   expect(refusalOf({}, { [variable]: value })).toMatch(new RegExp(`^${variable}: expected .*`, 'u'));
 });
 
+test('only an unusable flag is wrong use of the command', () => {
+  const refusal = (flags: object, environment: Record<string, string>) => {
+    try {
+      loadConfig(flags, environment);
+    } catch (error) {
+      return error;
+    }
+    return null;
+  };
+  expect(refusal({ port: 'x' }, { SNAPSHOTS_VERIFY: 'y' })).toMatchObject({ usage: true });
+  expect(refusal({ port: '1' }, { SNAPSHOTS_VERIFY: 'y' })).toMatchObject({ usage: false });
+  expect(refusal({ host: '0.0.0.0' }, {})).toMatchObject({ usage: false });
+});
+
+test('an empty value and a size beyond counting are told as such', () => {
+  expect(refusalOf({ token: '' })).toBe('--token: expected a value, found an empty value');
+  expect(refusalOf({ maxArrayBytes: '9000TiB' })).toBe(
+    '--max-array-bytes: expected at most 8191TiB, found "9000TiB"',
+  );
+});
+
 test('every unusable setting is named at once', () => {
   const message = refusalOf({ port: 'x' }, { SNAPSHOTS_VERIFY: 'y', SNAPSHOTS_THREADS: 'z' });
   for (const name of ['--port', 'SNAPSHOTS_VERIFY', 'SNAPSHOTS_THREADS']) expect(message).toContain(name);

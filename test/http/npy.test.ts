@@ -346,6 +346,15 @@ describe('a .npy part is refused with what to do', () => {
     expect(pathsOf(problem)).toEqual(['arrays.a.dtype']);
   });
 
+  test('several arrays whose dtypes nobody says are all named, also those that never arrive', async () => {
+    const part = { name: 'a', bytes: eight, type: 'application/octet-stream' };
+    const arrays = { a: {}, b: {}, c: { dtype: 'int8' } };
+    const raw = problemOf(await publishNpy(freshId(), arrays, [part]), 'contract_violation');
+    expect(pathsOf(raw)).toEqual(['arrays.a.dtype', 'arrays.b.dtype']);
+    const absent = problemOf(await publishNpy(freshId(), { a: {}, b: {} }, []), 'contract_violation');
+    expect(pathsOf(absent)).toEqual(['arrays.a.dtype', 'arrays.b.dtype']);
+  });
+
   test('a part named like a .npy file that does not say it is one', async () => {
     const part = { name: 'array-a.npy', bytes: good, type: 'application/octet-stream' };
     const problem = problemOf(

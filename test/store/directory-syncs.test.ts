@@ -154,4 +154,38 @@ describe('shared directory syncs', () => {
     expect((await store.listSnapshots()).snapshots).toHaveLength(2);
     await publishExample(store, idOf(3));
   });
+
+  test('one whose rename is under way while another sync fails is uncertain, whatever its own sync says', async () => {
+    const root = temporaryRoot();
+    let fail: (() => void) | null = null;
+    let armed = false;
+    const fileSystem = new FaultFileSystem(root, {
+      ...nodeFileSystem,
+      rename: async (from, to) => {
+        await nodeFileSystem.rename(from, to);
+        if (fail === null) return;
+        // The rename has happened and its caller does not know yet: the sync that may have carried it fails now.
+        fail();
+        await settle();
+      },
+      syncDirectory: (path) => {
+        if (!armed || !path.endsWith('/snapshots')) return nodeFileSystem.syncDirectory(path);
+        armed = false;
+        return new Promise((_, reject) => {
+          fail = () => {
+            reject(systemError('EIO', { method: 'syncDirectory', path, outcome: 'failed' }));
+          };
+        });
+      },
+    });
+    const store = storeAt(root, { fileSystem });
+    await store.prepare();
+    armed = true;
+    const first = refusalOf(publishExample(store, idOf(1)), 'publication_uncertain');
+    await vi.waitUntil(() => fail !== null);
+    await refusalOf(publishExample(store, idOf(2)), 'publication_uncertain');
+    await first;
+    fail = null;
+    await publishExample(store, idOf(3));
+  });
 });
