@@ -8,7 +8,7 @@ import type { JsonValue } from './json-value.ts';
 import { decodeUtf8 } from './utf8.ts';
 
 export { JsonNumber } from './json-value.ts';
-export type { JsonObject, JsonValue } from './json-value.ts';
+export type { JsonValue } from './json-value.ts';
 
 export interface StrictJsonOptions {
   /** Deepest nesting of arrays and objects, 32 by default. Bounds the recursion. */

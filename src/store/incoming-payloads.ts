@@ -21,7 +21,7 @@ export interface StoreLimits {
   readonly snapshotBytes?: number;
 }
 
-export function arrayMismatch(
+function arrayMismatch(
   errors: readonly Violation[],
   more: object = {},
 ): SnapshotError<'array_mismatch'> {

@@ -34,7 +34,7 @@ export interface Prover {
   close(): Promise<void>;
 }
 
-export function inlineHash(): PayloadHash {
+function inlineHash(): PayloadHash {
   const hash = createHash('sha256');
   return {
     update: (block) => {

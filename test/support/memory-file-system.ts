@@ -35,7 +35,7 @@ function inodeOf(node: MemoryNode): bigint {
   return lastInode;
 }
 
-export function systemError(code: string, syscall: string): Error {
+function systemError(code: string, syscall: string): Error {
   return Object.assign(new Error(`${code}: ${syscall}`), { code, syscall });
 }
 

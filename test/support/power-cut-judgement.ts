@@ -69,7 +69,7 @@ function stagedManifests({ history }: Recording): ReadonlySet<string> {
 type Found = Pick<PowerCutViolation, 'kind' | 'detail'>;
 
 /** What a restarted service finds on one disk. */
-export async function judgeDisk(
+async function judgeDisk(
   tree: MemoryDirectory,
   told: readonly Told[],
   staged: ReadonlySet<string>,
