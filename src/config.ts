@@ -12,7 +12,16 @@ const count = (min: number, max: number): z.ZodType<number> =>
     .pipe(z.number().int().min(min, `expected at least ${min}`).max(max, `expected at most ${max}`));
 
 const SIZE = /^(\d+)\s*(B|KiB|MiB|GiB|TiB)?$/u;
-const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: KIB, MiB: MIB, GiB: 1024 * MIB, TiB: 1024 * 1024 * MIB };
+const UNITS: Readonly<Record<string, number>> = {
+  B: 1,
+  KiB: KIB,
+  MiB: MIB,
+  GiB: 1024 * MIB,
+  TiB: 1024 * 1024 * MIB,
+};
+
+/** What a number can still count in bytes. */
+const LARGEST_TIB = Math.floor(Number.MAX_SAFE_INTEGER / (1024 * 1024 * MIB));
 
 const bytes = z
   .union([z.number(), z.string()], { error: 'expected a size such as 64MiB' })
@@ -20,7 +29,10 @@ const bytes = z
     const match = SIZE.exec(String(value));
     const size = Number(match?.[1]) * (UNITS[match?.[2] ?? 'B'] ?? Number.NaN);
     if (Number.isSafeInteger(size)) return size;
-    context.addIssue({ code: 'custom', message: 'expected a size such as 1048576, 512KiB, 64MiB or 2GiB' });
+    const message = Number.isNaN(size)
+      ? 'expected a size such as 1048576, 512KiB, 64MiB or 2GiB'
+      : `expected at most ${LARGEST_TIB}TiB`;
+    context.addIssue({ code: 'custom', message });
     return z.NEVER;
   });
 
@@ -29,7 +41,7 @@ const flag = z.union(
   { error: 'expected true or false' },
 );
 
-const text = z.string().min(1, 'expected a value, found an empty one');
+const text = z.string().min(1, 'expected a value');
 
 const names = z
   .union([z.array(text), z.string().transform((value) => value.split(',').map((name) => name.trim()))])
@@ -69,9 +81,13 @@ const SETTINGS = z.strictObject({
   /** How much of a refused body is read so that its sender can hear the refusal. */
   maxDrainBytes: bytes.default(512 * MIB),
   /** Bytes of the disk that stay free; `auto` is 1% of it, at most 64 MiB. */
-  reserveBytes: z.union([z.literal('auto'), bytes], { error: 'expected a size such as 64MiB, or auto' }).default('auto'),
+  reserveBytes: z
+    .union([z.literal('auto'), bytes], { error: 'expected a size such as 64MiB, or auto' })
+    .default('auto'),
   /** Threads that hash and prove; 0 works without them, in the service's own thread. */
-  threads: z.union([z.literal('auto'), count(0, 64)], { error: 'expected a number of threads, or auto' }).default('auto'),
+  threads: z
+    .union([z.literal('auto'), count(0, 64)], { error: 'expected a number of threads, or auto' })
+    .default('auto'),
   logLevel: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
       error: 'expected trace, debug, info, warn, error, fatal or silent',
@@ -99,14 +115,21 @@ export const SETTING_NAMES = Object.keys(SETTINGS.shape) as readonly Setting[];
 
 /** A setting that cannot be used; the message names it the way it was given. */
 export class ConfigError extends Error {
-  constructor(message: string) {
+  /** Whether a flag holds a value that cannot be read: wrong use of the command, not a wrong surrounding. */
+  readonly usage: boolean;
+
+  constructor(message: string, { usage = false }: { readonly usage?: boolean } = {}) {
     super(message);
     this.name = 'ConfigError';
+    this.usage = usage;
   }
 }
 
 /** Settings from flags, then environment, then defaults. Throws `ConfigError` naming every unusable one. */
-export function loadConfig(flags: SettingInputs, environment: Readonly<Record<string, string | undefined>>): Config {
+export function loadConfig(
+  flags: SettingInputs,
+  environment: Readonly<Record<string, string | undefined>>,
+): Config {
   const given: Record<string, unknown> = {};
   const origins = new Map<string, string>();
   for (const setting of SETTING_NAMES) {
@@ -123,13 +146,18 @@ export function loadConfig(flags: SettingInputs, environment: Readonly<Record<st
   if (!parsed.success) {
     const problems = parsed.error.issues.map((issue) => {
       const setting = String(issue.path[0]);
-      return `${origins.get(setting) ?? setting}: ${issue.message}, found ${JSON.stringify(given[setting])}`;
+      return `${origins.get(setting) ?? setting}: ${issue.message}, found ${shown(given[setting])}`;
     });
-    throw new ConfigError(problems.join('; '));
+    const usage = parsed.error.issues.some(({ path }) => flags[String(path[0]) as Setting] !== undefined);
+    throw new ConfigError(problems.join('; '), { usage });
   }
   const config = parsed.data;
   refuseOpenDoors(config);
   return Object.freeze(config);
+}
+
+function shown(value: unknown): string {
+  return value === '' ? 'an empty value' : JSON.stringify(value);
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/iu;

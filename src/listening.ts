@@ -1,11 +1,32 @@
 /** Where the service listens: a port, a unix socket, or a socket that systemd hands over (sd_listen_fds). */
 import fs from 'node:fs';
 import net from 'node:net';
+import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { ConfigError, environmentName, flagName, isLoopback, type Config } from './config.ts';
 
 /** The first descriptor that systemd passes. */
 const FIRST_PASSED = 3;
+
+const PORT_HINTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'something else listens there; choose another with --port, or 0 for any',
+  EADDRNOTAVAIL: 'that is no address of this machine; choose another with --host',
+  ENOTFOUND: 'no machine has that name; choose another with --host',
+  EACCES: 'this user may not use that port; choose one above 1023 with --port',
+};
+
+const SOCKET_HINTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'something is there already; choose another with --socket',
+  ENOTDIR: 'its folder is a file; choose another with --socket',
+  EACCES: 'this user may not write in its folder; choose another with --socket',
+};
+
+function socketHint(socket: string, code: string): string | undefined {
+  // The system says ENOENT, which Node shows as EACCES.
+  if (!fs.existsSync(path.dirname(socket)))
+    return 'its folder does not exist; make it, or choose another with --socket';
+  return SOCKET_HINTS[code];
+}
 
 /** Starts listening and gives the address for people: `http://…` or `unix:…`. Throws `ConfigError`. */
 export async function listen(
@@ -26,9 +47,8 @@ export async function listen(
     if (error instanceof ConfigError) throw error;
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
     const where = config.socket ?? `${config.host}:${config.port}`;
-    const hint =
-      code === 'EADDRINUSE' ? ': something else listens there; choose another with --port, or 0 for any' : '';
-    throw new ConfigError(`cannot listen on ${where} (${code})${hint}`);
+    const hint = config.socket === undefined ? PORT_HINTS[code] : socketHint(config.socket, code);
+    throw new ConfigError(`cannot listen on ${where} (${code})${hint === undefined ? '' : `: ${hint}`}`);
   }
 }
 
@@ -55,10 +75,10 @@ async function listenOnPassed(server: FastifyInstance, config: Config): Promise<
 }
 
 /** A socket file stays behind when a process is killed: nobody answers there, so the next one may take its place. */
-async function forgetDeadSocket(path: string): Promise<void> {
-  if (!fs.lstatSync(path, { throwIfNoEntry: false })?.isSocket()) return;
+async function forgetDeadSocket(socket: string): Promise<void> {
+  if (!fs.lstatSync(socket, { throwIfNoEntry: false })?.isSocket()) return;
   const dead = await new Promise<boolean>((resolve) => {
-    const probe = net.connect(path);
+    const probe = net.connect(socket);
     probe.once('connect', () => {
       probe.destroy();
       resolve(false);
@@ -67,5 +87,5 @@ async function forgetDeadSocket(path: string): Promise<void> {
       resolve(error.code === 'ECONNREFUSED');
     });
   });
-  if (dead) fs.unlinkSync(path);
+  if (dead) fs.unlinkSync(socket);
 }

@@ -7,7 +7,7 @@ import { build as prettyLines } from 'pino-pretty';
 import { buildApp, type App } from './app.ts';
 import { ConfigError, environmentName, flagName, isLoopback, type Config } from './config.ts';
 import { parseDeclarations, type Declarations } from './contract/contexts.ts';
-import { isAnySnapshotError } from './contract/errors.ts';
+import { declarationsRefusal } from './declarations-file.ts';
 import { listen } from './listening.ts';
 import { Metrics } from './http/metrics.ts';
 import { inertJson, inertText } from './http/inert-text.ts';
@@ -84,10 +84,7 @@ function readDeclarations(path: string): Declarations {
   try {
     return parseDeclarations(fs.readFileSync(path));
   } catch (error) {
-    const why = isAnySnapshotError(error)
-      ? error.message
-      : ((error as NodeJS.ErrnoException).code ?? String(error));
-    throw new ConfigError(`the declarations in ${path} cannot be used: ${why}`);
+    throw new ConfigError(declarationsRefusal(path, error));
   }
 }
 

@@ -1,6 +1,6 @@
 /** What all client commands share: how they reach a service, and how they end. */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { SnapshotClient } from '../client/index.ts';
+import { SnapshotClient, SnapshotClientError, type ClientOptions } from '../client/index.ts';
 import { EXIT, EXIT_CODES_HELP, exitCodeOf } from './exit-codes.ts';
 import { reportError } from './output.ts';
 
@@ -29,8 +29,31 @@ export function withConnection(command: Command): Command {
     .addOption(
       new Option('--token <token>', 'bearer token; better given by the environment').env('SNAPSHOTS_TOKEN'),
     )
-    .option('--socket <path>', 'unix socket on which the service listens')
-    .option('--timeout <seconds>', 'give up when nothing comes for this long', positiveNumber);
+    .addOption(
+      new Option('--socket <path>', 'unix socket on which the service listens').env('SNAPSHOTS_SOCKET'),
+    )
+    .option('--timeout <seconds>', 'give up when nothing comes for this long', positiveNumber)
+    .hook('preAction', (_, action) => {
+      // A flag is over the environment: who names a URL does not mean the socket of a variable.
+      const [url, from] = ['url', 'socket'].map((name) => action.getOptionValueSource(name));
+      if (url === 'cli' && from === 'env') action.setOptionValue('socket', undefined);
+    });
+}
+
+/** What the client calls its options, as this command does. */
+const OPTION_NAMES: Readonly<Record<string, string>> = {
+  baseUrl: '--url (SNAPSHOTS_URL)',
+  token: '--token (SNAPSHOTS_TOKEN)',
+};
+
+function newClient(options: ClientOptions): SnapshotClient {
+  try {
+    return new SnapshotClient(options);
+  } catch (cause) {
+    if (!(cause instanceof SnapshotClientError)) throw cause;
+    const message = cause.message.replace(/^(baseUrl|token)\b/u, (name) => OPTION_NAMES[name] ?? name);
+    throw new SnapshotClientError(cause.code, message, { cause });
+  }
 }
 
 /** Examples and exit statuses at the end of `--help`. */
@@ -45,11 +68,11 @@ export async function withClient<T>(
 ): Promise<T> {
   const { url, token, socket, timeout } = options;
   const ms = timeout === undefined ? undefined : Math.round(timeout * 1000);
-  const client = new SnapshotClient({
+  const client = newClient({
     // A variable that is set to nothing counts as not set.
     baseUrl: url === '' ? DEFAULT_URL : url,
     ...(token === undefined || token === '' ? {} : { token }),
-    ...(socket === undefined ? {} : { socketPath: socket }),
+    ...(socket === undefined || socket === '' ? {} : { socketPath: socket }),
     ...(ms === undefined ? {} : { timeouts: { connectMs: ms, headersMs: ms, bodyMs: ms } }),
   });
   try {

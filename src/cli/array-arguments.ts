@@ -31,10 +31,10 @@ function parseArrayArgument(argument: string): readonly [ArrayKey, FileInput] {
   return [key, { path: rest }];
 }
 
-/** Every `array-<key>.bin` of a directory. Throws `UsageError` if it cannot be listed. */
+/** Every `array-<key>.bin` of a directory. Throws if it cannot be listed. */
 async function arraysOfDirectory(directory: string): Promise<FileInputs> {
   const names = await readdir(directory).catch((error: unknown) => {
-    throw new UsageError(`--dir ${directory} cannot be listed (${reasonOf(error)})`);
+    throw new Error(`--dir ${directory} cannot be listed (${reasonOf(error)})`, { cause: error });
   });
   const arrays = Object.create(null) as Record<ArrayKey, FileInput>;
   for (const name of names.sort()) {

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseDeclarations, type Declarations } from '../contract/contexts.ts';
 import { isAnySnapshotError } from '../contract/errors.ts';
-import { reasonOf, UsageError } from './exit-codes.ts';
+import { declarationsRefusal } from '../declarations-file.ts';
+import { UsageError } from './exit-codes.ts';
 
 /** Shipped with the package; three levels up from `dist/src/cli`, two from `src/cli`. */
 const EXAMPLES = ['../../../examples/contexts.json', '../../examples/contexts.json'];
@@ -27,7 +28,7 @@ export async function loadDeclarations(
 
 async function read(path: string): Promise<Uint8Array> {
   return readFile(path).catch((error: unknown) => {
-    throw new UsageError(`the declarations in ${path} cannot be read (${reasonOf(error)})`);
+    throw new UsageError(declarationsRefusal(path, error));
   });
 }
 
@@ -36,6 +37,6 @@ function parse(path: string, bytes: Uint8Array): Declarations {
     return parseDeclarations(bytes);
   } catch (error) {
     if (!isAnySnapshotError(error)) throw error;
-    throw new UsageError(`the declarations in ${path} cannot be used: ${error.message}`);
+    throw new UsageError(declarationsRefusal(path, error));
   }
 }

@@ -1,7 +1,12 @@
 /** What people and scripts get to see: results on standard output, everything else on standard error. */
 import { SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
-import { isProblemError, SnapshotClientError } from '../client/index.ts';
+import {
+  isProblemError,
+  SnapshotClientError,
+  SnapshotExistsError,
+  UnauthorizedError,
+} from '../client/index.ts';
 import { isAnySnapshotError, type Violation } from '../contract/errors.ts';
 
 export function print(line: string): void {
@@ -49,6 +54,11 @@ export function printTable(
   });
   for (const row of rows) table.push(row.map(printable));
   for (const line of table.toString().split('\n')) print(line.trimEnd());
+}
+
+/** `1 array`, `2 arrays`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
 }
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
@@ -110,18 +120,42 @@ export function progressBar(
   };
 }
 
-/** One clear line and one more for each violation; with `json` one document on one line. */
+/** One clear line and one more for each violation it does not tell; with `json` one document on one line. */
 export function reportError(error: unknown, json: boolean): void {
   if (json) {
     note(JSON.stringify(problemOf(error)));
     return;
   }
-  note(`pipewhy-snapshots: ${printable(messageOf(error))}`);
-  for (const { path, message } of violationsOf(error))
-    note(`  ${printable(path === '' ? message : `${path}: ${message}`)}`);
+  // The violations follow here, so that the sentence need not count them or point to a member of the document.
+  const sentence = messageOf(error)
+    .replace(/ \(and \d+ more; see errors\)/u, '')
+    .replace('see errors', 'see below');
+  note(`pipewhy-snapshots: ${printable(sentence)}`);
+  const lines = violationsOf(error).map(({ path, message }) =>
+    path === '' ? message : `${path}: ${message}`,
+  );
+  for (const line of lines.filter((text) => !sentence.includes(text))) note(`  ${printable(line)}`);
+  for (const line of adviceFor(error)) note(`  ${printable(line)}`);
+}
+
+/** What this command, other than any client, can do about a refusal. */
+function adviceFor(error: unknown): readonly string[] {
+  if (error instanceof UnauthorizedError) return ['Give the token with --token or, better, SNAPSHOTS_TOKEN.'];
+  if (!(error instanceof SnapshotExistsError) || error.local) return [];
+  const { manifest_sha256: stored } = error.problem;
+  const { computedManifestSha256: computed } = error;
+  return [
+    ...(stored === undefined ? [] : [`stored manifest sha256    ${stored}`]),
+    ...(computed === null ? [] : [`manifest sha256 of these  ${computed}`]),
+    stored === undefined || computed === null || stored === computed
+      ? 'With --if-exists confirm it is a success if what is stored is the same snapshot.'
+      : 'They differ, so --if-exists confirm would refuse it too.',
+  ];
 }
 
 function problemOf(error: unknown): object {
+  if (error instanceof SnapshotExistsError && error.computedManifestSha256 !== null)
+    return { ...error.problem, computed_manifest_sha256: error.computedManifestSha256 };
   if (isProblemError(error)) return error.problem;
   if (isAnySnapshotError(error)) return { code: error.code, detail: error.message, ...error.details };
   if (error instanceof SnapshotClientError) {

@@ -11,10 +11,7 @@ const HINT = '(run with --help for what there is)';
 
 /** Wrong flags end with 2 on every level of the command tree; commander's own status would be 1. */
 function exitWithUsage(command: Command): void {
-  command
-    .showSuggestionAfterError(true)
-    .showHelpAfterError(HINT)
-    .exitOverride();
+  command.showSuggestionAfterError(true).showHelpAfterError(HINT).exitOverride();
   for (const child of command.commands) exitWithUsage(child);
 }
 

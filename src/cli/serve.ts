@@ -41,7 +41,12 @@ export function serveCommand(): Command {
 Examples:
   pipewhy-snapshots serve
   pipewhy-snapshots serve --root /srv/snapshots --port 0
-  SNAPSHOTS_TOKEN=... pipewhy-snapshots serve --host 0.0.0.0 --allowed-hosts snapshots.example`,
+  SNAPSHOTS_TOKEN=... pipewhy-snapshots serve --host 0.0.0.0 --allowed-hosts snapshots.example
+
+Exit status:
+  0  stopped by SIGTERM or SIGINT, and every running transfer ended
+  1  a root, port, file or variable cannot be used, or running transfers were cut when stopping
+  2  wrong use of the command`,
   );
   return command.action(async (flags: Partial<Record<Setting, unknown>>) => {
     // Only here: every other sub-command starts without the server's weight.

@@ -81,7 +81,9 @@ function parse(document: JsonValue, violations: readonly Violation[]): DraftMani
     draft = parseDraft(document);
   } catch (error) {
     if (!isSnapshotError(error, 'contract_violation')) throw error;
-    errors = [...violations, ...error.details.errors];
+    // What is already told in this side's words is not told again in the contract's.
+    const told = new Set(violations.map(({ path }) => path));
+    errors = [...violations, ...error.details.errors.filter(({ path }) => !told.has(path))];
   }
   if (draft !== null && errors.length === 0) return draft;
   throw refusedLocally('contract_violation', 422, 'The document breaks the contract', summarize(errors), {

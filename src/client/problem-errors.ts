@@ -60,7 +60,10 @@ export class ParentNotCompleteError extends ProblemError<'parent_not_complete'> 
 export class PublicationInProgressError extends ProblemError<'publication_in_progress'> {}
 export class PublicationUncertainError extends ProblemError<'publication_uncertain'> {}
 export class RangeNotSatisfiableError extends ProblemError<'range_not_satisfiable'> {}
-export class SnapshotExistsError extends ProblemError<'snapshot_exists'> {}
+export class SnapshotExistsError extends ProblemError<'snapshot_exists'> {
+  /** SHA-256 of the manifest that was to be published, where it was known without reading arrays again. */
+  computedManifestSha256: string | null = null;
+}
 export class SnapshotNotFoundError extends ProblemError<'snapshot_not_found'> {}
 export class StorageIntegrityError extends ProblemError<'storage_integrity'> {}
 export class UnauthorizedError extends ProblemError<'unauthorized'> {}
@@ -125,6 +128,13 @@ export function refusedLocally<C extends ErrorCode>(
   detail: string,
   members: Partial<ErrorDetails<C>>,
 ): ProblemError<C> {
-  const problem = { type: 'about:blank', title, status, detail, code, ...members } as unknown as Problem<C>;
+  const problem = {
+    type: `/problems/${code}`,
+    title,
+    status,
+    detail,
+    code,
+    ...members,
+  } as unknown as Problem<C>;
   return problemError(problem, { local: true });
 }

@@ -6,7 +6,7 @@ import { draftOf } from './draft.ts';
 import { OutcomeUnknownError, type SnapshotClientError } from './errors.ts';
 import { resolveRetry, type RetryPolicy } from './options.ts';
 import { SnapshotExistsError } from './problem-errors.ts';
-import { isTransient, type Publication } from './publication.ts';
+import { expectedManifest, isTransient, type Publication } from './publication.ts';
 import { sendOnce } from './publish-attempt.ts';
 import { storedSnapshot } from './publish-confirmation.ts';
 import type { PublishOptions, PublishResult } from './publish-options.ts';
@@ -46,7 +46,11 @@ async function run(publication: Publication, policy: RetryPolicy): Promise<Publi
     }
     const { failure, mayBeStored, started } = result;
     const exists = failure instanceof SnapshotExistsError ? failure : null;
-    if (exists !== null && lost === null && options.ifExists !== 'confirm') throw exists;
+    if (exists !== null && lost === null && options.ifExists !== 'confirm') {
+      const known = sources.every(({ key }) => publication.seen[key] !== undefined);
+      exists.computedManifestSha256 = known ? ((await expectedManifest(publication))?.sha256 ?? null) : null;
+      throw exists;
+    }
     if (mayBeStored) lost = failure;
     if (exists !== null || lost !== null) {
       const proven = await storedSnapshot(publication, exists, lost);

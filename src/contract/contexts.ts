@@ -110,7 +110,10 @@ export function resolveContext(declarations: Declarations, fingerprint: Fingerpr
   if (errors.length === 0) return;
   throw new SnapshotError(
     'fingerprint_context_mismatch',
-    `The fingerprint does not match the declared context ${quote(fingerprint.context_id)}; see errors and GET /contexts.`,
+    context
+      ? `The fingerprint does not match the declared context ${quote(fingerprint.context_id)}; see errors and GET /contexts.`
+      : `The context ${quote(fingerprint.context_id)} is not declared; GET /contexts (or the declarations file) lists those ` +
+          'that are.',
     { errors },
   );
 }

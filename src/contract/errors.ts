@@ -159,6 +159,19 @@ export class SnapshotNotFoundError extends SnapshotError<'snapshot_not_found'> {
   }
 }
 
+const MOST_IN_FULL = 5;
+
+/** The message with every violation in it, up to five, for places that have no room for a list. */
+export function messageInFull({ message, details }: SnapshotError): string {
+  const errors = 'errors' in details ? (details.errors ?? []) : [];
+  if (errors.length < 2) return message;
+  const shown = errors
+    .slice(0, MOST_IN_FULL)
+    .map(({ path, message: what }) => (path === '' ? what : `${path}: ${what}`));
+  if (errors.length > MOST_IN_FULL) shown.push(`and ${errors.length - MOST_IN_FULL} more`);
+  return shown.join('; ');
+}
+
 /** One sentence for a list of violations: the first in full, the rest counted. */
 export function summarize(errors: readonly Violation[]): string {
   const [first] = errors;

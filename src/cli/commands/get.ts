@@ -10,7 +10,7 @@ import { concluding, newCommand, withClient, withConnection, withExamples } from
 import type { ConnectionOptions } from '../actions.ts';
 import { digestOf, download } from '../download.ts';
 import { UsageError } from '../exit-codes.ts';
-import { formatBytes, print, printJson, progressBar, type Progress } from '../output.ts';
+import { counted, formatBytes, print, printJson, progressBar, type Progress } from '../output.ts';
 import { downloadPackage } from '../package-download.ts';
 
 interface GetOptions extends ConnectionOptions {
@@ -71,7 +71,7 @@ async function getPackage(
   const bytes = entries.reduce((sum, entry) => sum + BigInt(entry.byte_length), 0n);
   const result = { outcome, path: output, snapshot_id: id, manifest_sha256: proven.manifestSha256 };
   if (json === true) printJson({ ...result, array_count: entries.length, byte_length: String(bytes) });
-  else print(`${outcome} ${output} (${entries.length} arrays, ${formatBytes(bytes)}, proven)`);
+  else print(`${outcome} ${output} (${counted(entries.length, 'array')}, ${formatBytes(bytes)}, proven)`);
 }
 
 async function getArray(

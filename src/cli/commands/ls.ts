@@ -1,6 +1,7 @@
 /** `ls`: what is published. */
 import type { Command } from 'commander';
 import type { SnapshotSummary } from '../../client/index.ts';
+import { isSnapshotId } from '../../contract/ids.ts';
 import {
   concluding,
   newCommand,
@@ -10,6 +11,7 @@ import {
   withExamples,
 } from '../actions.ts';
 import type { ConnectionOptions } from '../actions.ts';
+import { UsageError } from '../exit-codes.ts';
 import { formatBytes, formatTime, printJson, printTable } from '../output.ts';
 
 interface LsOptions extends ConnectionOptions {
@@ -40,6 +42,11 @@ On a terminal it is a table; otherwise one line per snapshot with tabs, sizes in
 
 async function list(options: LsOptions): Promise<void> {
   const { namespace, parent, limit = Infinity, json } = options;
+  if (parent !== undefined && !isSnapshotId(parent)) {
+    throw new UsageError(
+      `--parent ${JSON.stringify(parent)} is no snapshot id: expected 32 lowercase hex digits`,
+    );
+  }
   const snapshots: SnapshotSummary[] = [];
   await withClient(options, async (client) => {
     const pageSize = Math.min(limit, 1000);

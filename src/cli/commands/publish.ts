@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { Option, type Command } from 'commander';
-import { PublicationUncertainError, type PublishResult } from '../../client/index.ts';
+import { PublicationUncertainError, SnapshotExistsError, type PublishResult } from '../../client/index.ts';
 import { isSnapshotError } from '../../contract/errors.ts';
 import { parseStrictJson, type JsonValue } from '../../contract/strict-json.ts';
 import { concluding, newCommand, withClient, withConnection, withExamples } from '../actions.ts';
 import type { ConnectionOptions } from '../actions.ts';
 import { collectArrays } from '../array-arguments.ts';
 import { reasonOf, UsageError } from '../exit-codes.ts';
-import { formatBytes, note, print, printJson, progressBar } from '../output.ts';
+import { counted, formatBytes, note, print, printJson, progressBar } from '../output.ts';
 
 interface PublishOptions extends ConnectionOptions {
   readonly metadata?: string;
@@ -78,7 +78,8 @@ async function publish(args: readonly string[], options: PublishOptions): Promis
 async function readMetadata(file: string): Promise<JsonValue> {
   const shown = file === '-' ? 'standard input' : file;
   const bytes = await (file === '-' ? buffer(process.stdin) : readFile(file)).catch((error: unknown) => {
-    throw new UsageError(`the metadata in ${shown} cannot be read (${reasonOf(error)})`);
+    // A file that cannot be used is a failure, as it is for the arrays; only a wrong flag is wrong use.
+    throw new Error(`the metadata in ${shown} cannot be read (${reasonOf(error)})`, { cause: error });
   });
   try {
     return parseStrictJson(bytes);
@@ -107,9 +108,13 @@ function report(
     });
     return;
   }
-  print(`${outcome} ${id} (${entries.length} arrays, ${formatBytes(bytes)})`);
+  print(`${outcome} ${id} (${counted(entries.length, 'array')}, ${formatBytes(bytes)})`);
   print(`manifest sha256 ${manifestSha256}`);
   if (confirmedAfter === null) return;
+  if (confirmedAfter instanceof SnapshotExistsError) {
+    note('The snapshot was there before; what is stored was proven to be exactly this one.');
+    return;
+  }
   note(`What is stored was proven to be exactly this snapshot, after: ${confirmedAfter.message}`);
   if (confirmedAfter instanceof PublicationUncertainError) {
     note('The service could not tell whether it would survive a power cut.');

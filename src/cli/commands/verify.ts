@@ -9,7 +9,7 @@ import { concluding, newCommand, positiveInteger, type OutputOptions } from '../
 import { loadDeclarations } from '../declarations.ts';
 import { EXIT, UsageError } from '../exit-codes.ts';
 import { openLocalStore } from '../local-store.ts';
-import { formatBytes, note, print, printable, printJson, progressBar } from '../output.ts';
+import { counted, formatBytes, note, print, printable, printJson, progressBar } from '../output.ts';
 
 interface VerifyOptions extends OutputOptions {
   readonly contexts?: string;
@@ -148,12 +148,12 @@ function linesOf({ checked, problems, byte_length: bytes, incomplete, root }: Re
   const lines = problems.map(({ path, code, problem, message }) => `${path}: ${problem ?? code}: ${message}`);
   lines.push(
     problems.length === 0
-      ? `All ${checked} snapshots are valid (${formatBytes(bytes)}).`
-      : `${problems.length} of ${checked} entries cannot be proven.`,
+      ? `${checked === 1 ? 'The one snapshot is' : `All ${checked} snapshots are`} valid (${formatBytes(bytes)}).`
+      : `${problems.length} of ${counted(checked, 'entry', 'entries')} cannot be proven.`,
   );
   if (incomplete.length > 0) {
     lines.push(
-      `${incomplete.length} attempts were left in staging: pipewhy-snapshots incomplete --root ${root}`,
+      `${counted(incomplete.length, 'attempt was', 'attempts were')} left in staging: pipewhy-snapshots incomplete --root ${root}`,
     );
   }
   return lines.map(printable);
