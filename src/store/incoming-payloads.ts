@@ -21,10 +21,7 @@ export interface StoreLimits {
   readonly snapshotBytes?: number;
 }
 
-function arrayMismatch(
-  errors: readonly Violation[],
-  more: object = {},
-): SnapshotError<'array_mismatch'> {
+function arrayMismatch(errors: readonly Violation[], more: object = {}): SnapshotError<'array_mismatch'> {
   return new SnapshotError('array_mismatch', summarize(errors), { errors, ...more });
 }
 
