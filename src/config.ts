@@ -69,7 +69,7 @@ const SETTINGS = z.strictObject({
   basePath: basePath.default(''),
   verify: z.enum(['always', 'once'], { error: 'expected always or once' }).default('always'),
   verifyMaxAgeSeconds: count(1, 31_536_000).default(3600),
-  maxMetadataBytes: bytes.default(4 * MIB),
+  maxMetadataBytes: bytes.default(MIB),
   maxArrays: count(1, 100_000).default(1024),
   maxArrayBytes: bytes.default(1024 * 1024 * MIB),
   maxSnapshotBytes: bytes.default(4 * 1024 * 1024 * MIB),

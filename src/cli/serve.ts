@@ -15,7 +15,7 @@ const HELP: Readonly<Record<Setting, readonly [argument: string, text: string]>>
   basePath: ['<path>', 'path prefix behind a proxy'],
   verify: ['<always|once>', 'prove every byte at every read, or once until a file changes (always)'],
   verifyMaxAgeSeconds: ['<seconds>', 'age at which "once" proves again (3600)'],
-  maxMetadataBytes: ['<size>', 'largest metadata document (4MiB)'],
+  maxMetadataBytes: ['<size>', 'largest metadata document (1MiB)'],
   maxArrays: ['<number>', 'most arrays in one snapshot (1024)'],
   maxArrayBytes: ['<size>', 'largest array (1TiB)'],
   maxSnapshotBytes: ['<size>', 'largest snapshot (4TiB)'],
