@@ -100,7 +100,7 @@ const RUNNERS: Runners = {
   verify: async (fs, declarations, input) => {
     const proof = await verifyPackage(fs, { ...input, declarations });
     return {
-      manifestBytes: proof.manifestBytes,
+      manifestBytes: owned(proof.manifestBytes),
       manifestSha256: proof.manifestSha256,
       stamps: proof.stamps,
       hasIntent: proof.hasIntent,
@@ -143,7 +143,7 @@ async function openPayload(
     const path = payloadPath(input.directory, input.key);
     const { stamp, bytes, descriptor } = await proveForDelivery(fs, path, entry, input);
     return {
-      manifestBytes: frame.manifestBytes,
+      manifestBytes: owned(frame.manifestBytes),
       manifestSha256: frame.manifestSha256,
       hasIntent: frame.hasIntent,
       stamps: { [entry.file]: stamp },
@@ -201,4 +201,9 @@ async function proveOpen(
 function plainStamp(stamp: FileStamp): FileStamp {
   const { dev, ino, size, mtimeNs, ctimeNs } = stamp;
   return { dev, ino, size, mtimeNs, ctimeNs };
+}
+
+/** Between threads a view travels with all of its memory, and small buffers are cut from a large shared one. */
+function owned(bytes: Uint8Array): Uint8Array {
+  return bytes.length + 1 >= bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
