@@ -13,7 +13,7 @@ import { select, selectWork } from './lib/selection.mjs';
 import { READS_BY_WRK } from './lib/small-reads.mjs';
 import { DEFAULT_BASE, openWorkspace } from './lib/workspace.mjs';
 import { ADAPTERS, OURS } from './servers/index.mjs';
-import { WORK } from './work/index.mjs';
+import { WORK } from './workloads/index.mjs';
 
 const HELP = `npm run bench -- [options]
 

@@ -4,8 +4,8 @@ const LARGE_MEBIBYTES = 512;
 
 /**
  * What the pieces of work share. The large source is made when the first of them asks for it.
- * @param {Omit<import('../work/index.mjs').Context, 'largeSource'>} parts
- * @returns {import('../work/index.mjs').Context}
+ * @param {Omit<import('../workloads/index.mjs').Context, 'largeSource'>} parts
+ * @returns {import('../workloads/index.mjs').Context}
  */
 export function makeContext(parts) {
   /** @type {ReturnType<typeof makeSource> | undefined} */

@@ -10,7 +10,7 @@ const NOTHING = { total: 0, kernel: 0 };
 /**
  * Runs the participants in turn (A B C A B C …), so that what disturbs the machine disturbs all of them alike.
  * @param {import('./workspace.mjs').Workspace} workspace
- * @param {import('../work/index.mjs').Prepared} prepared
+ * @param {import('../workloads/index.mjs').Prepared} prepared
  * @param {number} rounds
  * @param {() => boolean} late true once the time is up: at least one round is run anyway
  * @returns {Promise<Series[]>}

@@ -1,4 +1,4 @@
-import { WORK } from '../work/index.mjs';
+import { WORK } from '../workloads/index.mjs';
 
 /** @param {string | undefined} names separated by commas; without them everything */
 export function selectWork(names) {
