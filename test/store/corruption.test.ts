@@ -233,3 +233,16 @@ describe('a foreign entry in snapshots/ fails every listing by name', () => {
     expect(details.errors?.map(({ path }) => path)).toEqual(['!', ID, 'zzz']);
   });
 });
+
+describe('a hard link in a package', () => {
+  test('is a regular file and is read, until a change through its other name shows in the bytes', async () => {
+    const { root, store } = damaged((directory) => {
+      fs.renameSync(`${directory}/array-small.bin`, `${directory}/../../elsewhere`);
+      fs.linkSync(`${directory}/../../elsewhere`, `${directory}/array-small.bin`);
+    });
+    await store.readManifest(ID);
+    flip(0)(`${root}/elsewhere`);
+    const { details } = await refusalOf(store.readManifest(ID), 'storage_integrity');
+    expect(details).toMatchObject({ problem: 'checksum', location: 'array-small.bin' });
+  });
+});
