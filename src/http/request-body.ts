@@ -98,8 +98,7 @@ function hasUnreadBody(request: IncomingMessage): boolean {
  * Sees to a body that nobody will read before its request is answered, so that also a client which only listens after it
  * has sent everything hears the answer. Resolves true when the connection can take another request; otherwise it is to be
  * closed after the answer, which it then does without losing it. No time is spent on what cannot end within the bounds:
- * a body that is
- * announced longer, that is broken, or whose client waits to be asked for it.
+ * a body that is announced longer, that is broken, or whose client waits to be asked for it.
  */
 export async function disposeOfBody(request: IncomingMessage, bounds: DrainBounds): Promise<boolean> {
   if (!hasUnreadBody(request)) return true;
