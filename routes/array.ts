@@ -2,6 +2,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SnapshotError } from '../src/contract/errors.ts';
 import { arrayKeyOfFileName, isArrayKey, type ArrayKey } from '../src/contract/ids.ts';
+import { NPY_MEDIA_TYPE } from '../src/contract/npy.ts';
+import { npyHeader } from '../src/contract/npy-header.ts';
 import {
   checkIfMatch,
   entityTag,
@@ -10,7 +12,6 @@ import {
   requestedRange,
   type ByteRange,
 } from '../src/http/conditions.ts';
-import { NPY_MEDIA_TYPE, npyHeader } from '../src/http/npy.ts';
 import { snapshotIdOf } from '../src/http/parameters.ts';
 import { sendHijacked } from '../src/http/send-payload.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';

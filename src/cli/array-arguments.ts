@@ -31,15 +31,22 @@ function parseArrayArgument(argument: string): readonly [ArrayKey, FileInput] {
   return [key, { path: rest }];
 }
 
-/** Every `array-<key>.bin` of a directory. Throws if it cannot be listed. */
+const NPY_NAME = /^array-(?<key>.+)\.npy$/u;
+
+/** Every `array-<key>.bin` and `array-<key>.npy` of a directory. Throws if it cannot be listed or holds a key twice. */
 async function arraysOfDirectory(directory: string): Promise<FileInputs> {
   const names = await readdir(directory).catch((error: unknown) => {
     throw new Error(`--dir ${directory} cannot be listed (${reasonOf(error)})`, { cause: error });
   });
   const arrays = Object.create(null) as Record<ArrayKey, FileInput>;
   for (const name of names.sort()) {
-    const key = arrayKeyOfFileName(name);
-    if (key !== null) arrays[key] = { path: join(directory, name) };
+    const key = arrayKeyOfFileName(name) ?? NPY_NAME.exec(name)?.groups?.['key'];
+    if (!isArrayKey(key)) continue;
+    if (key in arrays)
+      throw new Error(
+        `--dir ${directory} holds the array ${key} both as .bin and as .npy; keep one of them there`,
+      );
+    arrays[key] = { path: join(directory, name) };
   }
   return arrays;
 }

@@ -5,8 +5,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { dtypeOfTypedArray, dtypeWidth, type Dtype, type IntegerArray } from '../contract/dtypes.ts';
 import type { ArrayKey } from '../contract/ids.ts';
 import type { SeenPayload } from '../contract/manifest.ts';
+import type { ArraySource } from './array-source.ts';
 import { littleEndian } from './byte-order.ts';
 import { SourceError } from './errors.ts';
+import { npySource } from './npy-source.ts';
 
 /** Raw little-endian bytes. `dtype` may be left out where the metadata document declares it. */
 export interface BytesInput {
@@ -16,10 +18,12 @@ export interface BytesInput {
   readonly byteLength?: number;
 }
 
-/** A regular file that holds raw little-endian elements and nothing else. */
+/** A regular file that holds raw little-endian elements and nothing else, or a `.npy` file, which says its own dtype. */
 export interface FileInput {
   readonly dtype?: Dtype;
   readonly path: string;
+  /** By default what the name says: `npy` where it ends in `.npy`. */
+  readonly format?: 'raw' | 'npy';
 }
 
 /** Node's and the web's stream of bytes. */
@@ -28,20 +32,9 @@ type ReadableStream<T> = AsyncIterable<T>;
 /** A typed array of integers in the host's order, bytes in memory, a file, or a stream. */
 export type ArrayInput = IntegerArray | BytesInput | FileInput;
 
-export interface ArraySource {
-  readonly key: ArrayKey;
-  /** Null: the document must say. */
-  readonly dtype: Dtype | null;
-  /** Bytes, or null for a stream of unknown length. */
-  readonly byteLength: number | null;
-  /** Whether `open` may be called again. */
-  readonly replayable: boolean;
-  open(): AsyncIterable<Uint8Array>;
-}
-
 const PIECE_BYTES = 1024 * 1024;
 
-/** Throws `SourceError` for what cannot be an array or a file that cannot be read. */
+/** Throws `SourceError` for what cannot be an array or a file that cannot be read, `ArrayMismatchError` for a wrong `.npy`. */
 export async function sourceOf(key: ArrayKey, input: ArrayInput): Promise<ArraySource> {
   const typed = dtypeOfTypedArray(input);
   if (typed !== null) {
@@ -51,7 +44,7 @@ export async function sourceOf(key: ArrayKey, input: ArrayInput): Promise<ArrayS
   }
   if (typeof input !== 'object' || ArrayBuffer.isView(input)) throw notAnArray(key);
   const { dtype = null } = input as { dtype?: Dtype };
-  if ('path' in input) return fileSource(key, dtype, input.path);
+  if ('path' in input) return fileSource(key, dtype, input);
   if (!('data' in input)) throw notAnArray(key);
   const { data, byteLength = null } = input;
   if (data instanceof Uint8Array) return memorySource(key, dtype, data);
@@ -71,22 +64,34 @@ function memorySource(key: ArrayKey, dtype: Dtype | null, bytes: Uint8Array): Ar
   };
 }
 
-async function fileSource(key: ArrayKey, dtype: Dtype | null, path: string): Promise<ArraySource> {
+async function fileSource(
+  key: ArrayKey,
+  dtype: Dtype | null,
+  { path, format = path.endsWith('.npy') ? 'npy' : 'raw' }: FileInput,
+): Promise<ArraySource> {
   const handle = await openFile(key, path);
   try {
     const stat = await handle.stat();
     if (!stat.isFile())
       throw new SourceError(key, `${path} is not a regular file; pass what it is as a stream.`);
-    return { key, dtype, byteLength: stat.size, replayable: true, open: () => fileBlocks(key, path) };
+    const blocksFrom = (start: number): AsyncGenerator<Uint8Array, void, void> =>
+      fileBlocks(key, path, start);
+    if (format === 'npy') return await npySource(key, dtype, { path, size: stat.size, blocksFrom });
+    return { key, dtype, byteLength: stat.size, replayable: true, open: () => blocksFrom(0) };
   } finally {
     await handle.close();
   }
 }
 
-async function* fileBlocks(key: ArrayKey, path: string): AsyncGenerator<Uint8Array, void, void> {
+async function* fileBlocks(
+  key: ArrayKey,
+  path: string,
+  start: number,
+): AsyncGenerator<Uint8Array, void, void> {
   const handle = await openFile(key, path);
+  const options = { start, highWaterMark: PIECE_BYTES, autoClose: false };
   try {
-    yield* handle.createReadStream({ highWaterMark: PIECE_BYTES, autoClose: false }) as AsyncIterable<Buffer>;
+    yield* handle.createReadStream(options) as AsyncIterable<Buffer>;
   } finally {
     await handle.close();
   }

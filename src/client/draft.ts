@@ -5,7 +5,7 @@ import { isSnapshotError, summarize, type Violation } from '../contract/errors.t
 import { isArrayKey, type ArrayKey } from '../contract/ids.ts';
 import { parseDraft, type DraftManifest, type SeenPayload } from '../contract/manifest.ts';
 import { JsonNumber, type JsonValue } from '../contract/strict-json.ts';
-import type { ArraySource } from './array-sources.ts';
+import type { ArraySource } from './array-source.ts';
 import { refusedLocally } from './problem-errors.ts';
 
 /** What is known of payloads before they are sent. */

@@ -3,7 +3,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { payloadFileName, type ArrayKey } from '../contract/ids.ts';
 import { canonicalText } from '../contract/canonical-json.ts';
 import type { DraftManifest, SeenPayload } from '../contract/manifest.ts';
-import { checkedBlocks, type ArraySource } from './array-sources.ts';
+import { NPY_MEDIA_TYPE } from '../contract/npy.ts';
+import type { ArraySource } from './array-source.ts';
+import { checkedBlocks } from './array-sources.ts';
 
 export interface MultipartBody {
   readonly headers: Readonly<Record<string, string>>;
@@ -35,8 +37,10 @@ export function multipartBody(
   const boundary = `pipewhy-${randomBytes(24).toString('hex')}`;
   const metadata = Buffer.from(canonicalText(draft));
   const metadataHead = partHead(boundary, 'metadata', 'application/json');
-  const heads = sources.map(({ key }) =>
-    partHead(boundary, payloadFileName(key), 'application/octet-stream'),
+  const heads = sources.map(({ key, npyHeader }) =>
+    npyHeader === undefined
+      ? partHead(boundary, payloadFileName(key), 'application/octet-stream')
+      : Buffer.concat([partHead(boundary, payloadFileName(key), NPY_MEDIA_TYPE), npyHeader]),
   );
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
   const frame = [metadataHead, metadata, ...heads, tail].reduce((sum, { length }) => sum + length, 0);

@@ -6,7 +6,8 @@ import {
   type DraftManifest,
   type SeenPayload,
 } from '../contract/manifest.ts';
-import { seenOf, type ArraySource } from './array-sources.ts';
+import type { ArraySource } from './array-source.ts';
+import { seenOf } from './array-sources.ts';
 import { ConnectionError, TimeoutError, type SnapshotClientError } from './errors.ts';
 import { PublicationInProgressError, PublicationUncertainError, UnavailableError } from './problem-errors.ts';
 import type { PublishOptions } from './publish-options.ts';

@@ -1,7 +1,8 @@
 /** Publishes a snapshot, and after a lost answer finds out what became of it instead of guessing. */
 import type { ArrayKey } from '../contract/ids.ts';
 import type { SeenPayload } from '../contract/manifest.ts';
-import { seenOf, sourceOf, type ArrayInput, type ArraySource } from './array-sources.ts';
+import type { ArraySource } from './array-source.ts';
+import { seenOf, sourceOf, type ArrayInput } from './array-sources.ts';
 import { draftOf } from './draft.ts';
 import { OutcomeUnknownError, type SnapshotClientError } from './errors.ts';
 import { resolveRetry, type RetryPolicy } from './options.ts';

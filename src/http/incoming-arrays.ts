@@ -1,9 +1,9 @@
 /** From multipart parts to payloads: raw bytes as they are, `.npy` files by what their header says. */
 import { SnapshotError } from '../contract/errors.ts';
 import { arrayKeyOfFileName, isArrayKey } from '../contract/ids.ts';
+import { NPY_MEDIA_TYPE, readNpy } from '../contract/npy.ts';
 import type { IncomingPayload } from '../store/incoming-payloads.ts';
 import type { IncomingPart } from './multipart-parts.ts';
-import { NPY_MEDIA_TYPE, readNpy } from './npy.ts';
 
 const NPY_NAME = /^array-(?<key>[a-z][a-z0-9_]{0,63})\.npy$/u;
 

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 
 import { faultyProxy, loseAnswer, problem } from '../client/faulty-proxy.ts';
 import { clientOf, metadataOf, startService, temporaryDirectory } from '../client/running-service.ts';
+import { savedArray } from '../support/npy-files.ts';
 import { idOf } from '../support/stores.ts';
 import { run } from './command.ts';
 
@@ -71,6 +72,40 @@ test('publish --dir publishes a stored package again, byte for byte', async () =
   const { code } = await run(['publish', '--url', second.url, '--dir', join(first.root, 'snapshots', ID)]);
   expect(code).toBe(0);
   expect((await clientOf(second.url).manifest(ID)).manifestSha256).toBe(manifestSha256);
+});
+
+test('.npy files are given like others, and say their own dtypes', async () => {
+  const { url } = await startService();
+  const cwd = files();
+  fs.writeFileSync(join(cwd, 'ids.npy'), savedArray('int64', fs.readFileSync(join(cwd, 'ids.bin'))));
+  const args = (id: string, ...arrays: string[]) => {
+    fs.writeFileSync(join(cwd, 'meta.json'), JSON.stringify(metadataOf(id)));
+    return ['publish', '--url', url, '--metadata', 'meta.json', ...arrays];
+  };
+  expect(await run(args(ID, 'ids=ids.npy', 'flags=array-flags.bin:uint8'), { cwd })).toMatchObject({
+    code: 0,
+  });
+  expect(await clientOf(url).array(ID, 'ids')).toEqual(BigInt64Array.of(-1n, 2n ** 62n));
+  const wrong = await run(args(idOf(2), 'ids=ids.npy:int32'), { cwd });
+  expect(wrong.code).toBe(1);
+  expect(wrong.err).toBe(
+    'pipewhy-snapshots: arrays.ids: is given as int32, but the header of ids.npy says int64; leave the dtype out, or ' +
+      "save a.astype('<i4').\n",
+  );
+});
+
+test('publish --dir takes .npy files as well, but one array only once', async () => {
+  const { url } = await startService();
+  const cwd = temporaryDirectory();
+  fs.writeFileSync(join(cwd, 'meta.json'), JSON.stringify(metadataOf(ID)));
+  fs.writeFileSync(join(cwd, 'array-ids.npy'), savedArray('int16', Buffer.from([1, 0, 2, 0])));
+  const args = ['publish', '--url', url, '--metadata', 'meta.json', '--dir', '.'];
+  expect(await run(args, { cwd })).toMatchObject({ code: 0 });
+  expect(await clientOf(url).array(ID, 'ids')).toEqual(Int16Array.of(1, 2));
+  fs.writeFileSync(join(cwd, 'array-ids.bin'), '');
+  const twice = await run(args, { cwd });
+  expect(twice).toMatchObject({ code: 1 });
+  expect(twice.err).toContain('--dir . holds the array ids both as .bin and as .npy; keep one of them there');
 });
 
 test('a refusal ends with 1, its code and every violation', async () => {

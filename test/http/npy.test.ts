@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { DTYPE_NAMES, DTYPES, type Dtype } from '../../src/contract/dtypes.ts';
 import { sha256Hex } from '../../src/contract/digest.ts';
-import { npyHeader, readNpy } from '../../src/http/npy.ts';
+import { readNpy } from '../../src/contract/npy.ts';
+import { npyHeader } from '../../src/contract/npy-header.ts';
 import { ask, expectProblemHeaders, jsonOf, pathsOf, problemOf, type Answer } from '../support/http.ts';
 import { DESCR, npyDict, npyFile, savedArray } from '../support/npy-files.ts';
 import { pausedDownload } from '../support/paused-download.ts';

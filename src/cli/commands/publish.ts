@@ -21,15 +21,21 @@ interface PublishOptions extends ConnectionOptions {
 
 export function publishCommand(): Command {
   const command = withConnection(
-    newCommand('publish', 'publish files of raw little-endian integers as one immutable snapshot')
-      .argument('[arrays...]', 'arrays as key=path[:dtype]; the dtype may stand in the metadata instead')
+    newCommand(
+      'publish',
+      'publish files of raw little-endian integers, or .npy files, as one immutable snapshot',
+    )
+      .argument(
+        '[arrays...]',
+        'arrays as key=path[:dtype]; the dtype may stand in the metadata instead, and a .npy file says its own',
+      )
       .option(
         '--metadata <file>',
         'JSON document with "snapshot" and "arrays", or the snapshot alone; - for standard input',
       )
       .option(
         '--dir <directory>',
-        'take every array-<key>.bin of a directory, and its manifest.json as the metadata',
+        'take every array-<key>.bin or .npy of a directory, and its manifest.json as the metadata',
       )
       .addOption(
         new Option(
@@ -44,6 +50,7 @@ export function publishCommand(): Command {
   withExamples(
     command,
     `  pipewhy-snapshots publish --metadata snapshot.json ids=ids.bin:int64 flags=flags.bin:uint8
+  pipewhy-snapshots publish --metadata snapshot.json ids=ids.npy flags=flags.npy
   pipewhy-snapshots publish --dir ./0123456789abcdef0123456789abcdef
   jq '.snapshot.scope = "all"' draft.json | pipewhy-snapshots publish --metadata - --json ids=ids.bin`,
   );

@@ -1,5 +1,5 @@
 /** One array of a snapshot, raw or as a .npy file. */
-import { NPY_MEDIA_TYPE } from '../../npy.ts';
+import { NPY_MEDIA_TYPE } from '../../../contract/npy.ts';
 import type { HeaderName } from '../headers.ts';
 import type { Operation, Resource, Success } from '../operation.ts';
 import { CONDITIONS, UNCHANGED } from './snapshot.ts';

@@ -1,6 +1,6 @@
 /** POST and GET /snapshots. */
 import { ARRAY_KEY_PATTERN } from '../../../contract/ids.ts';
-import { NPY_MEDIA_TYPE } from '../../npy.ts';
+import { NPY_MEDIA_TYPE } from '../../../contract/npy.ts';
 import { schemaRef } from '../components.ts';
 import { FIRST_MANIFEST, LISTING, PUBLICATIONS } from '../examples.ts';
 import type { JsonObject } from '../json-object.ts';
