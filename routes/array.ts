@@ -8,10 +8,10 @@ import {
   checkIfMatch,
   entityTag,
   isNotModified,
-  reprDigest,
   requestedRange,
   type ByteRange,
 } from '../src/http/conditions.ts';
+import { reprDigest, sha256OfBlocks, wantsReprDigest } from '../src/http/repr-digest.ts';
 import { snapshotIdOf } from '../src/http/parameters.ts';
 import { sendHijacked } from '../src/http/send-payload.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
@@ -29,7 +29,8 @@ export function arrayRoute(app: FastifyInstance, { store, transfers, config }: S
       const id = snapshotIdOf(request.params.id);
       const { key, form } = requestedFile(request.params.file);
       request.outcome.snapshotId = id;
-      const payload = await store.openArray(id, key, { deliver: request.method === 'GET' });
+      const deliver = request.method === 'GET' || (form === 'npy' && wantsReprDigest(request.headers));
+      const payload = await store.openArray(id, key, { deliver });
       const done = transfers.beginDownload();
       try {
         return await answer(
@@ -99,20 +100,28 @@ async function answer(
   const range = ranged ? requestedRange(request.headers, etag, byteLength) : null;
   describe(reply, payload, representation);
   if (unchanged) return reply.code(304).send();
+  const { prefix } = representation;
+  if (prefix.length > 0 && wantsReprDigest(request.headers)) {
+    void reply.header('repr-digest', reprDigest(await sha256OfBlocks(wholeOf(payload, prefix))));
+  }
   void reply.header('content-type', representation.mediaType);
   const { start, end } = range ?? { start: 0, end: byteLength };
   if (range !== null) void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${byteLength}`);
   void reply.header('content-length', end - start);
   if (request.method === 'HEAD') return reply.send();
   if (payload.bytes !== null) {
-    return reply.send(Buffer.concat([representation.prefix, payload.bytes]).subarray(start, end));
+    return reply.send(Buffer.concat([prefix, payload.bytes]).subarray(start, end));
   }
-  return sendHijacked(request, reply, blocksOf(payload, representation, { start, end }), idleMs);
+  return sendHijacked(request, reply, blocksOf(payload, prefix, { start, end }), idleMs);
+}
+
+function wholeOf(payload: StoredPayload, prefix: Buffer): AsyncIterable<Uint8Array> {
+  return blocksOf(payload, prefix, { start: 0, end: prefix.length + payload.byteLength });
 }
 
 async function* blocksOf(
   payload: StoredPayload,
-  { prefix }: Representation,
+  prefix: Buffer,
   { start, end }: ByteRange,
 ): AsyncGenerator<Uint8Array, void, void> {
   if (start < prefix.length) yield prefix.subarray(start, Math.min(end, prefix.length));
@@ -128,7 +137,8 @@ function describe(reply: FastifyReply, { entry }: StoredPayload, representation:
     'accept-ranges': 'bytes',
     'content-disposition': `attachment; filename="${representation.fileName}"`,
     'cache-control': 'private, no-cache',
-    // Of these very bytes (RFC 9530): a .npy file has others than the stored payload.
+    // Of these very bytes (RFC 9530): a .npy file has others than the stored payload, and hashing them is another pass
+    // over the array, so that is done for those who ask.
     ...(representation.prefix.length === 0 ? { 'repr-digest': reprDigest(entry.sha256) } : {}),
   });
 }

@@ -1,7 +1,8 @@
 /** GET and HEAD of one snapshot's manifest and marker, after every byte of the snapshot was proven. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { markerBytes, sha256Hex } from '../src/contract/digest.ts';
-import { checkIfMatch, entityTag, isNotModified, reprDigest } from '../src/http/conditions.ts';
+import { checkIfMatch, entityTag, isNotModified } from '../src/http/conditions.ts';
+import { reprDigest } from '../src/http/repr-digest.ts';
 import { manifestHeaders } from '../src/http/manifest-headers.ts';
 import { snapshotIdOf } from '../src/http/parameters.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';

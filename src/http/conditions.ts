@@ -7,11 +7,6 @@ export function entityTag(sha256: string, variant = ''): string {
   return `"${sha256}${variant}"`;
 }
 
-/** `sha-256=:…:` of RFC 9530 from 64 hex digits. */
-export function reprDigest(sha256: string): string {
-  return `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`;
-}
-
 function tagsOf(header: string): string[] {
   return header.match(/(?:W\/)?"[^"]*"|\*/gu) ?? [];
 }

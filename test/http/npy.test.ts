@@ -414,11 +414,36 @@ describe('GET and HEAD of array-<key>.npy', () => {
       expect(whole.headers).toMatchObject(described);
       // The digest that is known is that of the raw bytes, which these are not.
       expect(whole.headers).not.toHaveProperty('repr-digest');
+      expect((await get(path, { 'want-repr-digest': 'sha-512=3' })).headers).not.toHaveProperty(
+        'repr-digest',
+      );
+      expect((await get(path, { 'want-repr-digest': 'sha-256=0' })).headers).not.toHaveProperty(
+        'repr-digest',
+      );
       const head = await get(path, {}, 'HEAD');
       expect(head.status).toBe(200);
       expect(head.headers).toMatchObject(described);
       expect(head.body.length).toBe(0);
       expect((await get(path.replace('.npy', '.bin'))).headers.etag).not.toBe(etag);
+    });
+
+    test('its digest for whoever asks, whatever part is sent', async () => {
+      const digest = `sha-256=:${Buffer.from(sha256Hex(file), 'hex').toString('base64')}:`;
+      for (const wish of ['sha-256=10', 'sha-512=3, sha-256=1', 'md5=0,\tsha-256=5 ,x=1']) {
+        const whole = await get(path, { 'want-repr-digest': wish });
+        expect([whole.headers['repr-digest'], whole.body.equals(file)]).toEqual([digest, true]);
+      }
+      const asking = { 'want-repr-digest': 'sha-256=10' };
+      const part = await get(path, { ...asking, range: 'bytes=100-139' });
+      expect([part.status, part.headers['repr-digest']]).toEqual([206, digest]);
+      expect(part.body.equals(file.subarray(100, 140))).toBe(true);
+      const head = await get(path, asking, 'HEAD');
+      expect([head.headers['repr-digest'], head.headers['content-length'], head.body.length]).toEqual([
+        digest,
+        String(file.length),
+        0,
+      ]);
+      expect((await get(path, { ...asking, 'if-none-match': etag })).status).toBe(304);
     });
 
     const end = file.length;

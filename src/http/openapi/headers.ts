@@ -28,7 +28,8 @@ export const HEADERS = {
   },
   'Repr-Digest': {
     description:
-      'SHA-256 of the whole representation (RFC 9530), of a range and a HEAD too. It is sent whatever Want-Repr-Digest says.',
+      'SHA-256 of the whole representation (RFC 9530), also with a range and a HEAD. It is sent whatever Want-Repr-Digest ' +
+      'says; only a .npy file has it just where it is asked for.',
     required: true,
     schema: { type: 'string', pattern: SHA256_BASE64 },
     example: DIGEST_EXAMPLE,

@@ -18,6 +18,8 @@ export interface Success {
   readonly content?: Content;
   /** Beside those that every answer carries. */
   readonly headers?: readonly HeaderName[];
+  /** Which some of these answers carry. */
+  readonly optionalHeaders?: readonly HeaderName[];
   readonly links?: JsonObject;
 }
 

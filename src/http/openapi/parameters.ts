@@ -106,7 +106,8 @@ const PARAMETERS = {
     name: 'Want-Repr-Digest',
     in: 'header',
     description:
-      'Taken note of, no more: SHA-256 is what there is, and Repr-Digest is always sent (RFC 9530, 4)',
+      'SHA-256 is what there is (RFC 9530, 4). Repr-Digest is sent whatever is asked for, only a .npy file has it just for ' +
+      'sha-256 with 1 to 10, as the file is then hashed beside the array.',
     schema: { type: 'string', examples: ['sha-256=10'] },
   },
   ContentDigest: {

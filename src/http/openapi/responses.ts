@@ -97,11 +97,14 @@ function headersOf(codes: readonly ErrorCode[]): JsonObject {
 }
 
 export function successResponse(success: Success, withContent: boolean): JsonObject {
-  const { description, content, headers = [], links } = success;
+  const { description, content, headers = [], optionalHeaders = [], links } = success;
   const length: readonly HeaderName[] = content === undefined ? [] : ['Content-Length'];
   return {
     description,
-    headers: headerRefs([...COMMON_HEADERS, ...length, ...headers]),
+    headers: {
+      ...headerRefs([...COMMON_HEADERS, ...length, ...headers]),
+      ...Object.fromEntries(optionalHeaders.map((name) => [name, { ...HEADERS[name], required: false }])),
+    },
     ...(content !== undefined && withContent ? { content: { [content.mediaType]: contentOf(content) } } : {}),
     ...(links === undefined ? {} : { links }),
   };
