@@ -59,8 +59,8 @@ function requestedFile(file: string): { key: ArrayKey; form: Form } {
   if (isArrayKey(npyKey)) return { key: npyKey, form: 'npy' };
   throw new SnapshotError(
     'not_found',
-    'A snapshot has manifest.json, complete.sha256, package.tar, array-<key>.bin and array-<key>.npy; there is no ' +
-      `${JSON.stringify(file.slice(0, 80))}.`,
+    'A snapshot has manifest.json, complete.sha256, intent.json, package.tar, array-<key>.bin and array-<key>.npy; there ' +
+      `is no ${JSON.stringify(file.slice(0, 80))}.`,
     {},
   );
 }

@@ -36,7 +36,7 @@ export function publishRoute(app: FastifyInstance, { config, store, transfers }:
           request.outcome.payloadBytes = payloadBytes(published.manifest);
           return await reply
             .code(201)
-            .headers(manifestHeaders(config.basePath, published.manifest, published.sha256))
+            .headers(manifestHeaders(config.basePath, published.manifest, { ...published, hasIntent: true }))
             .header('location', `${config.basePath}/snapshots/${draft.snapshot.snapshot_id}`)
             .header('content-type', 'application/json')
             .send(Buffer.from(published.bytes));

@@ -1,6 +1,8 @@
-/** GET and HEAD of one snapshot's manifest and marker, after every byte of the snapshot was proven. */
+/** GET and HEAD of one snapshot's manifest, marker and intent, after every byte of the snapshot was proven. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { canonicalJson } from '../src/contract/canonical-json.ts';
 import { markerBytes, sha256Hex } from '../src/contract/digest.ts';
+import { SnapshotError } from '../src/contract/errors.ts';
 import { checkIfMatch, entityTag, isNotModified } from '../src/http/conditions.ts';
 import { reprDigest } from '../src/http/repr-digest.ts';
 import { manifestHeaders } from '../src/http/manifest-headers.ts';
@@ -16,7 +18,8 @@ export function snapshotRoutes(app: FastifyInstance, { config, store }: ServiceC
     const id = snapshotIdOf(request.params.id);
     request.outcome.snapshotId = id;
     const proven = await store.readManifest(id);
-    const headers = manifestHeaders(config.basePath, proven.manifest, proven.manifestSha256);
+    const { manifestSha256: sha256, hasIntent } = proven;
+    const headers = manifestHeaders(config.basePath, proven.manifest, { sha256, hasIntent });
     return sendWhole(request, reply, headers, 'application/json', proven.manifestBytes);
   };
   app.route<Params>({ method: ['GET', 'HEAD'], url: '/snapshots/:id', handler: manifest });
@@ -30,15 +33,39 @@ export function snapshotRoutes(app: FastifyInstance, { config, store }: ServiceC
       const { manifestSha256 } = await store.readManifest(id);
       // The stored marker was just proven to be exactly these bytes.
       const marker = markerBytes(manifestSha256);
-      const digest = sha256Hex(marker);
-      const headers = {
-        etag: entityTag(digest),
-        'repr-digest': reprDigest(digest),
-        'cache-control': 'private, no-cache',
-      };
-      return sendWhole(request, reply, headers, 'text/plain; charset=us-ascii', marker);
+      return sendWhole(request, reply, fileHeaders(marker), 'text/plain; charset=us-ascii', marker);
     },
   });
+  app.route<Params>({
+    method: ['GET', 'HEAD'],
+    url: '/snapshots/:id/intent.json',
+    handler: async (request, reply) => {
+      const id = snapshotIdOf(request.params.id);
+      request.outcome.snapshotId = id;
+      const { hasIntent } = await store.readManifest(id);
+      if (!hasIntent) throw noIntent(id);
+      // The stored intent was just proven to be exactly these bytes (PW-07.04 step 2).
+      const intent = canonicalJson({ snapshot_id: id });
+      return sendWhole(request, reply, fileHeaders(intent), 'application/json', intent);
+    },
+  });
+}
+
+function fileHeaders(bytes: Uint8Array): Record<string, string> {
+  const digest = sha256Hex(bytes);
+  return {
+    etag: entityTag(digest),
+    'repr-digest': reprDigest(digest),
+    'cache-control': 'private, no-cache',
+  };
+}
+
+function noIntent(id: string): SnapshotError<'not_found'> {
+  return new SnapshotError(
+    'not_found',
+    `The package of snapshot ${id} holds no intent.json, and need not: it is whole without it. Mirror it without that file.`,
+    {},
+  );
 }
 
 /** Answers a small, whole representation: 200, 304 or 412; HEAD as GET without the bytes. */

@@ -2,9 +2,12 @@
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { ProvenManifest, SnapshotClient } from '../client/index.ts';
+import { canonicalJson } from '../contract/canonical-json.ts';
 import { markerBytes, sha256Hex } from '../contract/digest.ts';
 import { digestOf, download, syncDirectory, writeWhole } from './download.ts';
 import { reasonOf, UsageError } from './exit-codes.ts';
+
+const INTENT_FILE = 'intent.json';
 
 export type PackageProgress = (done: number, total: number) => void;
 
@@ -37,12 +40,15 @@ export async function downloadPackage(
 
 async function fill(
   client: SnapshotClient,
-  { manifest, manifestBytes, manifestSha256 }: ProvenManifest,
+  proven: ProvenManifest,
   part: string,
   onProgress: PackageProgress,
 ): Promise<void> {
+  const { manifest, manifestBytes, manifestSha256 } = proven;
   const entries = Object.entries(manifest.arrays);
   const total = entries.reduce((sum, [, entry]) => sum + Number(entry.byte_length), 0);
+  // As in the service's own order: the intent first, the marker last.
+  if (proven.hasIntent) await writeWhole(join(part, INTENT_FILE), intentOf(proven));
   let done = 0;
   const onBytes = (count: number): void => {
     done += count;
@@ -64,12 +70,19 @@ async function fill(
 }
 
 /** Every file of the package with its SHA-256. */
-function filesOf({ manifest, manifestSha256 }: ProvenManifest): ReadonlyMap<string, string> {
+function filesOf(proven: ProvenManifest): ReadonlyMap<string, string> {
+  const { manifest, manifestSha256, hasIntent } = proven;
   return new Map([
+    ...(hasIntent ? [[INTENT_FILE, sha256Hex(intentOf(proven))] as const] : []),
     ...Object.values(manifest.arrays).map(({ file, sha256 }) => [file, sha256] as const),
     ['manifest.json', manifestSha256],
     ['complete.sha256', sha256Hex(markerBytes(manifestSha256))],
   ]);
+}
+
+/** A stored intent has exactly these bytes, or the service would not have proven the package (PW-07.03). */
+function intentOf({ manifest }: ProvenManifest): Uint8Array {
+  return canonicalJson({ snapshot_id: manifest.snapshot.snapshot_id });
 }
 
 async function holds(
@@ -77,8 +90,10 @@ async function holds(
   names: readonly string[],
   files: ReadonlyMap<string, string>,
 ): Promise<boolean> {
-  if (names.length !== files.size) return false;
+  if (names.some((name) => !files.has(name))) return false;
   for (const [name, sha256] of files) {
+    // The intent is optional: a copy made without it is this snapshot all the same.
+    if (name === INTENT_FILE && !names.includes(name)) continue;
     if (!names.includes(name) || (await digestOf(join(directory, name))) !== sha256) return false;
   }
   return true;

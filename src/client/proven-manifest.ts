@@ -15,7 +15,11 @@ export interface ProvenManifest {
   readonly manifestBytes: Uint8Array;
   /** Of these bytes; what `complete.sha256` holds. */
   readonly manifestSha256: string;
+  /** Whether the package holds an intent.json too; the service proved it to be canonical `{"snapshot_id":"<id>"}`. */
+  readonly hasIntent: boolean;
 }
+
+const INTENT_LINK = /<[^>]*\/intent\.json>; *rel="related"/u;
 
 /** `path` may be that of the manifest file. */
 export async function fetchManifest(
@@ -55,7 +59,12 @@ export async function readManifest(answer: Answer, id: SnapshotId): Promise<Prov
       status: answer.status,
     });
   }
-  return { manifest, manifestBytes: bytes, manifestSha256: actual };
+  return {
+    manifest,
+    manifestBytes: bytes,
+    manifestSha256: actual,
+    hasIntent: INTENT_LINK.test(answer.header('link') ?? ''),
+  };
 }
 
 function parse(bytes: Uint8Array, { status }: Answer): Manifest {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -28,7 +29,7 @@ async function published() {
 }
 
 function contents(directory: string): Record<string, string> {
-  const names = fs.readdirSync(directory).filter((name) => name !== 'intent.json');
+  const names = fs.readdirSync(directory);
   return Object.fromEntries(
     names.sort().map((name) => [name, sha256Hex(fs.readFileSync(join(directory, name)))]),
   );
@@ -51,6 +52,21 @@ test('get copies a package byte for byte, and a second time finds it there', asy
   expect(fs.readdirSync(cwd)).toEqual([ID]);
   const second = await run(['get', ID, '--url', url, '--json'], { cwd });
   expect(JSON.parse(second.out)).toMatchObject({ outcome: 'present', path: ID, array_count: 3 });
+});
+
+test('get and package.tar give the same directory, with the intent where there is one', async () => {
+  const { url, cwd, stored } = await published();
+  expect((await run(['get', ID, '--url', url], { cwd })).code).toBe(0);
+  const archive = Buffer.from(await (await fetch(`${url}/snapshots/${ID}/package.tar`)).arrayBuffer());
+  fs.mkdirSync(join(cwd, 'untarred'));
+  expect(spawnSync('tar', ['-x', '-C', join(cwd, 'untarred')], { input: archive }).status).toBe(0);
+  expect(contents(join(cwd, ID))).toEqual(contents(join(cwd, 'untarred', ID)));
+  expect(fs.readdirSync(join(cwd, ID))).toContain('intent.json');
+  fs.rmSync(join(cwd, ID, 'intent.json'));
+  expect((await run(['get', ID, '--url', url], { cwd })).out).toMatch(/^present /u);
+  fs.rmSync(join(stored, 'intent.json'));
+  expect((await run(['get', ID, '--url', url, '-o', 'without'], { cwd })).code).toBe(0);
+  expect(contents(join(cwd, 'without'))).toEqual(contents(stored));
 });
 
 test('get never overwrites a directory or a file of other content', async () => {

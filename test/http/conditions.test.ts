@@ -211,12 +211,34 @@ test('an array says what it is', async () => {
   });
 });
 
-test('a manifest links to its parent and its arrays', async () => {
+test('intent.json is served as stored while the package holds it, and named by the manifest', async () => {
+  const { url, root } = await appForTest();
+  const id = idOf(7);
+  await publish(url, id, EXAMPLE_ARRAYS);
+  const path = `/snapshots/${id}/intent.json`;
+  const stored = packagePath(root, id, 'intent.json');
+  const answer = await ask(url, path);
+  expect([answer.status, answer.body.equals(fs.readFileSync(stored))]).toEqual([200, true]);
+  expect(answer.headers['repr-digest']).toBe(reprDigest(answer.body));
+  expect((await ask(url, path, { method: 'HEAD' })).headers['content-length']).toBe(
+    String(answer.body.length),
+  );
+  const again = await ask(url, path, { headers: { 'if-none-match': answer.headers['etag'] ?? '' } });
+  expect(again.status).toBe(304);
+  const related = `<${path}>; rel="related"`;
+  expect((await ask(url, `/snapshots/${id}`)).headers['link']).toContain(related);
+  fs.rmSync(stored);
+  expect((await ask(url, `/snapshots/${id}`)).headers['link']).not.toContain('related');
+  expect(problemOf(await ask(url, path), 'not_found').detail).toContain('holds no intent.json');
+});
+
+test('a manifest links to its parent, its arrays and its intent', async () => {
   const links = (await ask(service.url, `/snapshots/${CHILD}`)).headers['link'];
   expect(links).toBe(
     [
       `</snapshots/${ID}>; rel="predecessor-version"`,
       ...['flags', 'ids', 'none'].map((key) => `</snapshots/${CHILD}/array-${key}.bin>; rel="item"`),
+      `</snapshots/${CHILD}/intent.json>; rel="related"`,
     ].join(', '),
   );
   expect((await get('')).headers['link']).not.toContain('predecessor-version');

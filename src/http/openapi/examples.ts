@@ -8,7 +8,7 @@ import type { JsonObject } from './json-object.ts';
 /** Three elements of uint8 that are also text, so that a document can show the payload. */
 const CODES = 'abc';
 
-const FIRST_ID = '0123456789abcdef0123456789abcdef';
+export const FIRST_ID = '0123456789abcdef0123456789abcdef';
 const SECOND_ID = '0123456789abcdef0123456789abcdf0';
 
 const SNAPSHOT = {

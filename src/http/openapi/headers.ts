@@ -42,8 +42,8 @@ export const HEADERS = {
   },
   Link: {
     description:
-      'RFC 8288: predecessor-version for the parent and item for each array of a snapshot (of up to 64 arrays), next for ' +
-      'the next page of a listing',
+      'RFC 8288: predecessor-version for the parent, item for each array (of up to 64 arrays) and related for the ' +
+      'intent.json of a snapshot; next for the next page of a listing',
     required: false,
     schema: text,
     example: '</snapshots/0123456789abcdef0123456789abcdef/array-ids.bin>; rel="item"',

@@ -1,6 +1,6 @@
 /** One snapshot: its manifest, marker and whole package. */
 import { TAR_MEDIA_TYPE } from '../../tar.ts';
-import { FIRST_MANIFEST, FIRST_MARKER } from '../examples.ts';
+import { FIRST_ID, FIRST_MANIFEST, FIRST_MARKER } from '../examples.ts';
 import type { HeaderName } from '../headers.ts';
 import type { Operation, Resource, Success } from '../operation.ts';
 import type { ParameterName } from '../parameters.ts';
@@ -66,6 +66,37 @@ export const snapshotResources: readonly Resource[] = [
             mediaType: 'text/plain; charset=us-ascii',
             schema: { type: 'string', pattern: '^[0-9a-f]{64}\\n$' },
             examples: { first: { value: FIRST_MARKER } },
+          },
+        },
+        { status: 304, description: UNCHANGED, headers: ['ETag', 'Repr-Digest'] },
+      ],
+      refusals: REFUSALS,
+    },
+  },
+  {
+    path: '/snapshots/{snapshot_id}/intent.json',
+    get: {
+      id: 'getIntent',
+      tag: 'snapshots',
+      summary: 'Read the intent',
+      description:
+        'What the publication wrote first: canonical {"snapshot_id":"<id>"}. A package is whole without it, then this is ' +
+        '`not_found`; where it is there, the Link of the manifest names it as related. Every byte of the snapshot was ' +
+        'proven first.',
+      parameters,
+      successes: [
+        {
+          status: 200,
+          description: 'The exact bytes of the intent',
+          headers: ['ETag', 'Repr-Digest'],
+          content: {
+            mediaType: 'application/json',
+            schema: {
+              type: 'object',
+              properties: { snapshot_id: { type: 'string', pattern: '^[0-9a-f]{32}$' } },
+              required: ['snapshot_id'],
+            },
+            examples: { first: { value: { snapshot_id: FIRST_ID } } },
           },
         },
         { status: 304, description: UNCHANGED, headers: ['ETag', 'Repr-Digest'] },
