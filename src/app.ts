@@ -16,6 +16,7 @@ import { metricsRoute } from '../routes/metrics.ts';
 import { probeRoutes, PROBE_PATHS } from '../routes/probes.ts';
 import { problemRoutes } from '../routes/problems.ts';
 import { publishRoute } from '../routes/publish.ts';
+import { rootRoute } from '../routes/root.ts';
 import { snapshotRoutes } from '../routes/snapshot.ts';
 import { listingRoute } from '../routes/snapshots.ts';
 import type { Config } from './config.ts';
@@ -97,6 +98,7 @@ export async function buildApp(
   await server.register(multipart);
   await server.register(
     async (routes) => {
+      rootRoute(routes, context);
       publishRoute(routes, context);
       listingRoute(routes, context);
       snapshotRoutes(routes, context);

@@ -52,14 +52,18 @@ export function registerErrorHandlers(app: FastifyInstance, options: ErrorHandle
     const allow = allowedMethods(resources, path);
     const error =
       allow.length === 0 || allow.includes(request.method)
-        ? new SnapshotError(
-            'not_found',
-            'There is nothing at this path; see /openapi.json for what there is.',
-            {},
-          )
+        ? nothingHere(options.basePath)
         : new SnapshotError('method_not_allowed', `Only ${allow.join(', ')} can be used here.`, { allow });
     return sendProblem(error, request, reply, options);
   });
+}
+
+export function nothingHere(basePath: string): SnapshotError<'not_found'> {
+  return new SnapshotError(
+    'not_found',
+    `There is nothing at this path; ${basePath}/docs shows what there is, and ${basePath}/openapi.json says it to programs.`,
+    {},
+  );
 }
 
 function allowedMethods(resources: ReadonlyMap<string, ReadonlySet<string>>, path: string): string[] {

@@ -81,7 +81,11 @@ export const REQUEST_PROBLEMS = {
   not_found: {
     when: 'There is nothing at this path.',
     remedy: 'Compare the path with /openapi.json; paths are case-sensitive and end without a slash.',
-    example: { detail: 'There is nothing at this path; see /openapi.json for what there is.', details: {} },
+    example: {
+      detail:
+        'There is nothing at this path; /docs shows what there is, and /openapi.json says it to programs.',
+      details: {},
+    },
   },
   method_not_allowed: {
     when: 'The resource does not know the method, or the service is read-only and the request publishes.',

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { ask, expectProblemHeaders, jsonOf, problemOf, stableHeaders } from '../support/http.ts';
 import { declarations, idOf, packagePath, pattern, treeOf } from '../support/stores.ts';
-import { startApp, type RunningApp } from '../support/service.ts';
+import { appForTest, startApp, type RunningApp } from '../support/service.ts';
 import { EXAMPLE_ARRAYS, publish } from '../support/uploads.ts';
 
 const ID = idOf(1);
@@ -27,6 +27,7 @@ const resources = [
   `/snapshots/${ID}`,
   `/snapshots/${ID}/manifest.json`,
   `/snapshots/${ID}/complete.sha256`,
+  `/snapshots/${ID}/intent.json`,
   `/snapshots/${ID}/array-ids.bin`,
   `/snapshots/${ID}/array-none.bin`,
   `/snapshots/${ID}/array-large.bin`,
@@ -90,6 +91,28 @@ test.each(['/', '/snapshot', '/Snapshots', `/snapshots/${ID}/a/b`])(
   },
 );
 
+test('a browser that opens the address is led to the page, and programs are told where to look', async () => {
+  for (const [app, base] of [
+    [service, ''],
+    [await appForTest({ settings: { basePath: '/behind' } }), '/behind'],
+  ] as const) {
+    const origin = new URL(app.url).origin;
+    for (const method of ['GET', 'HEAD']) {
+      const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+      const answer = await ask(origin, `${base}/`, { method, headers: { accept } });
+      expect([answer.status, answer.headers.location, answer.body.length]).toEqual([302, `${base}/docs`, 0]);
+    }
+    expect((await ask(origin, `${base}/docs`)).status).toBe(200);
+    for (const accept of ['*/*', 'application/json', 'text/htmlx', '']) {
+      const told = await ask(origin, `${base}/`, { headers: { accept } });
+      expect(told.status).toBe(404);
+      expect(jsonOf(told).detail).toContain(`${base}/docs shows what there is`);
+    }
+    const posted = await ask(origin, `${base}/`, { method: 'POST' });
+    expect([posted.status, posted.headers.allow]).toEqual([405, 'GET, HEAD']);
+  }
+});
+
 test('a snapshot that is not there and an array it does not have are told apart', async () => {
   const absent = idOf(99);
   for (const path of ['', '/manifest.json', '/complete.sha256', '/array-ids.bin']) {
@@ -100,7 +123,6 @@ test('a snapshot that is not there and an array it does not have are told apart'
   const missing = problemOf(await ask(service.url, `/snapshots/${ID}/array-absent.bin`), 'array_not_found');
   expect(missing).toMatchObject({ snapshot_id: ID, array: 'absent' });
   for (const file of [
-    'intent.json',
     'array-Ids.bin',
     'array-.bin',
     'array-ids',

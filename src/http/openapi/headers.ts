@@ -35,9 +35,9 @@ export const HEADERS = {
     example: DIGEST_EXAMPLE,
   },
   Location: {
-    description: 'The path of the snapshot that was published',
+    description: 'The path of the snapshot that was published, or of the page to open',
     required: true,
-    schema: { type: 'string', pattern: '/snapshots/[0-9a-f]{32}$' },
+    schema: { type: 'string', pattern: '/(snapshots/[0-9a-f]{32}|docs)$' },
     example: '/snapshots/0123456789abcdef0123456789abcdef',
   },
   Link: {

@@ -24,6 +24,16 @@ function documentationPage(id: string, summary: string, description: string): Op
 
 export const documentationResources: readonly Resource[] = [
   {
+    path: '/',
+    get: documentation({
+      id: 'getRoot',
+      summary: 'Be led to the interactive page',
+      description: 'For browsers, that is where Accept names text/html; everyone else is told where to look.',
+      successes: [{ status: 302, description: 'To /docs', headers: ['Location', 'Content-Length'] }],
+      refusals: ['not_found'],
+    }),
+  },
+  {
     path: '/openapi.json',
     get: documentation({
       id: 'getOpenApi',
