@@ -5,6 +5,9 @@ import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { ConfigError, environmentName, flagName, isLoopback, type Config } from './config.ts';
 
+/** What the address of a unix socket holds. */
+const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
+
 /** The first descriptor that systemd passes. */
 const FIRST_PASSED = 3;
 
@@ -21,11 +24,26 @@ const SOCKET_HINTS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not write in its folder; choose another with --socket',
 };
 
+/** The system says ENOENT and more, which Node shows as EACCES: so the folder itself is looked at. */
 function socketHint(socket: string, code: string): string | undefined {
-  // The system says ENOENT, which Node shows as EACCES.
-  if (!fs.existsSync(path.dirname(socket)))
-    return 'its folder does not exist; make it, or choose another with --socket';
+  try {
+    fs.statSync(path.dirname(socket));
+  } catch (error) {
+    const problem = (error as NodeJS.ErrnoException).code;
+    if (problem === 'ENOENT') return 'its folder does not exist; make it, or choose another with --socket';
+    if (problem === 'EACCES')
+      return 'this user may not reach its folder; give access to every folder above it, or choose another with --socket';
+  }
   return SOCKET_HINTS[code];
+}
+
+/** A longer path is cut by the system: the service would listen somewhere else. Throws `ConfigError`. */
+function checkLength(socket: string): void {
+  if (Buffer.byteLength(socket) <= MAX_SOCKET_PATH_BYTES) return;
+  throw new ConfigError(
+    `cannot listen on ${socket}: it is longer than the ${MAX_SOCKET_PATH_BYTES} bytes that the path of a socket may have; ` +
+      'choose a shorter one with --socket',
+  );
 }
 
 /** Starts listening and gives the address for people: `http://…` or `unix:…`. Throws `ConfigError`. */
@@ -40,6 +58,7 @@ export async function listen(
       const { host, port } = config;
       return (await server.listen({ host, port, listenTextResolver: () => 'listening' })) + config.basePath;
     }
+    checkLength(config.socket);
     await forgetDeadSocket(config.socket);
     await server.listen({ path: config.socket, listenTextResolver: () => 'listening' });
     return `unix:${config.socket}`;

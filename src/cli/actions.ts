@@ -44,6 +44,7 @@ export function withConnection(command: Command): Command {
 const OPTION_NAMES: Readonly<Record<string, string>> = {
   baseUrl: '--url (SNAPSHOTS_URL)',
   token: '--token (SNAPSHOTS_TOKEN)',
+  socketPath: '--socket (SNAPSHOTS_SOCKET)',
 };
 
 function newClient(options: ClientOptions): SnapshotClient {
@@ -51,7 +52,10 @@ function newClient(options: ClientOptions): SnapshotClient {
     return new SnapshotClient(options);
   } catch (cause) {
     if (!(cause instanceof SnapshotClientError)) throw cause;
-    const message = cause.message.replace(/^(baseUrl|token)\b/u, (name) => OPTION_NAMES[name] ?? name);
+    const message = cause.message.replace(
+      /^(baseUrl|token|socketPath)\b/u,
+      (name) => OPTION_NAMES[name] ?? name,
+    );
     throw new SnapshotClientError(cause.code, message, { cause });
   }
 }

@@ -1,13 +1,9 @@
 /** What people and scripts get to see: results on standard output, everything else on standard error. */
 import { SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
-import {
-  isProblemError,
-  SnapshotClientError,
-  SnapshotExistsError,
-  UnauthorizedError,
-} from '../client/index.ts';
+import { isProblemError, SnapshotExistsError, UnauthorizedError } from '../client/index.ts';
 import { isAnySnapshotError, type Violation } from '../contract/errors.ts';
+import { problemDocumentOf } from './problem-documents.ts';
 
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -123,7 +119,7 @@ export function progressBar(
 /** One clear line and one more for each violation it does not tell; with `json` one document on one line. */
 export function reportError(error: unknown, json: boolean): void {
   if (json) {
-    note(JSON.stringify(problemOf(error)));
+    note(JSON.stringify(problemDocumentOf(error)));
     return;
   }
   // The violations follow here, so that the sentence need not count them or point to a member of the document.
@@ -151,18 +147,6 @@ function adviceFor(error: unknown): readonly string[] {
       ? 'With --if-exists confirm it is a success if what is stored is the same snapshot.'
       : 'They differ, so --if-exists confirm would refuse it too.',
   ];
-}
-
-function problemOf(error: unknown): object {
-  if (error instanceof SnapshotExistsError && error.computedManifestSha256 !== null)
-    return { ...error.problem, computed_manifest_sha256: error.computedManifestSha256 };
-  if (isProblemError(error)) return error.problem;
-  if (isAnySnapshotError(error)) return { code: error.code, detail: error.message, ...error.details };
-  if (error instanceof SnapshotClientError) {
-    const cause = isProblemError(error.cause) ? { cause: error.cause.problem } : {};
-    return { code: error.code, detail: error.message, ...cause };
-  }
-  return { code: 'failed', detail: messageOf(error) };
 }
 
 function violationsOf(error: unknown): readonly Violation[] {

@@ -4,14 +4,21 @@
 import { CommanderError, type Command } from 'commander';
 import { ConfigError } from '../config.ts';
 import { UnusableRootError } from '../store/root.ts';
+import { UsageError } from './exit-codes.ts';
+import { reportError } from './output.ts';
 import { buildProgram } from './program.ts';
 
 const USAGE = 2;
 const HINT = '(run with --help for what there is)';
+const words = process.argv.slice(2);
+/** Asked for before anything is parsed: what cannot be parsed is told in the same form. */
+const json = words.slice(0, [...words, '--'].indexOf('--')).includes('--json');
 
 /** Wrong flags end with 2 on every level of the command tree; commander's own status would be 1. */
 function exitWithUsage(command: Command): void {
-  command.showSuggestionAfterError(true).showHelpAfterError(HINT).exitOverride();
+  command.showSuggestionAfterError(true).exitOverride();
+  if (json) command.configureOutput({ outputError: () => undefined });
+  else command.showHelpAfterError(HINT);
   for (const child of command.commands) exitWithUsage(child);
 }
 
@@ -22,6 +29,8 @@ try {
 } catch (error) {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? 0 : USAGE;
+    const sentence = error.message.replace(/^error: /u, '').replaceAll('\n', ' ');
+    if (json && error.exitCode !== 0) reportError(new UsageError(sentence), json);
   } else if (error instanceof ConfigError || error instanceof UnusableRootError) {
     const usage = error instanceof ConfigError && error.usage;
     process.stderr.write(`pipewhy-snapshots: ${error.message}\n${usage ? `${HINT}\n` : ''}`);

@@ -1,6 +1,7 @@
 /** How to reach a service, and how patient to be with it. */
 import type { Dispatcher } from 'undici';
 import { SnapshotClientError } from './errors.ts';
+import { MAX_SOCKET_PATH_BYTES } from './socket-failures.ts';
 
 /** Milliseconds without progress after which a phase is given up; 0 waits for ever. */
 export interface Timeouts {
@@ -59,6 +60,11 @@ export function resolveOptions(given: string | URL | ClientOptions): ResolvedOpt
   // What a header may not hold is not shown: it is a secret.
   if (token !== null && !/^[\x21-\x7e]+$/u.test(token)) {
     throw invalid('token must be visible ASCII without blanks, as an Authorization header carries it.');
+  }
+  if (socketPath !== null && Buffer.byteLength(socketPath) > MAX_SOCKET_PATH_BYTES) {
+    throw invalid(
+      `socketPath is longer than the ${MAX_SOCKET_PATH_BYTES} bytes that the path of a socket may have.`,
+    );
   }
   const timeouts = { ...TIMEOUTS, ...withoutUndefined(options.timeouts ?? {}) };
   for (const [name, value] of Object.entries(timeouts)) checkNumber(`timeouts.${name}`, value, 0);

@@ -3,6 +3,7 @@ import { errors, Pool } from 'undici';
 import type { Dispatcher } from 'undici';
 import { ConnectionError, ProtocolError, SnapshotClientError, TimeoutError } from './errors.ts';
 import type { ResolvedOptions, RetryPolicy } from './options.ts';
+import { socketFailure } from './socket-failures.ts';
 
 export interface Answer {
   readonly status: number;
@@ -28,11 +29,16 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+interface Where {
+  readonly address: string;
+  readonly socketPath: string | null;
+}
+
 export function openTransport(options: ResolvedOptions): Transport {
   const { origin, basePath, timeouts, token } = options;
   const dispatcher = options.dispatcher ?? newPool(options);
   const common = token === null ? {} : { authorization: `Bearer ${token}` };
-  const where = options.socketPath ?? `${origin}${basePath}`;
+  const where = { address: options.socketPath ?? `${origin}${basePath}`, socketPath: options.socketPath };
   return {
     retry: options.retry,
     async request(path, { method = 'GET', headers = {}, body, signal } = {}) {
@@ -66,7 +72,7 @@ function newPool({ origin, socketPath, timeouts }: ResolvedOptions): Pool {
   });
 }
 
-function answerOf(data: Dispatcher.ResponseData, where: string, signal: AbortSignal | undefined): Answer {
+function answerOf(data: Dispatcher.ResponseData, where: Where, signal: AbortSignal | undefined): Answer {
   const { headers, body } = data;
   // A body that nobody reads may still fail; that must not end the process.
   body.on('error', () => undefined);
@@ -94,10 +100,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was closed while sending',
-  ENOENT: 'there is no such socket',
   ENOTFOUND: 'the host name is unknown',
   EAI_AGAIN: 'the host name cannot be looked up for the moment',
-  EACCES: 'access to the socket is denied',
   ETIMEDOUT: 'the connection timed out',
   UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut short',
@@ -117,22 +121,29 @@ const TIMEOUT_TEXTS = {
   body: 'the answer stopped coming',
 } as const;
 
-function asClientError(error: unknown, where: string, signal: AbortSignal | undefined): unknown {
+function asClientError(
+  error: unknown,
+  { address, socketPath }: Where,
+  signal: AbortSignal | undefined,
+): unknown {
   if (signal?.aborted === true) return signal.reason;
   if (!(error instanceof Error) || error instanceof SnapshotClientError) return error;
   const code = codeOf(error);
   const phase = TIMEOUT_PHASES[code];
   if (phase !== undefined) {
-    return new TimeoutError(phase, `${where}: ${TIMEOUT_TEXTS[phase]} within the timeout.`, { cause: error });
+    return new TimeoutError(phase, `${address}: ${TIMEOUT_TEXTS[phase]} within the timeout.`, {
+      cause: error,
+    });
   }
   if (error instanceof errors.HTTPParserError) {
-    return new ProtocolError(`${where}: what answers is not HTTP (${error.message}). Check the URL.`, {
+    return new ProtocolError(`${address}: what answers is not HTTP (${error.message}). Check the URL.`, {
       cause: error,
     });
   }
   if (code === '') return error;
-  const reason = REASONS[code] ?? error.message;
-  return new ConnectionError(`${where}: ${reason} (${code}).`, { cause: error });
+  const failure = socketPath === null ? null : socketFailure(socketPath, code);
+  const reason = failure ?? REASONS[code] ?? error.message;
+  return new ConnectionError(`${address}: ${reason} (${code}).`, { cause: error });
 }
 
 function codeOf(error: Error): string {

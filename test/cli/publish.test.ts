@@ -220,6 +220,23 @@ test.each([
   expect(err).toContain(message);
 });
 
+test.each([
+  [['publish', '--json'], 'usage', 'the metadata is missing'],
+  [['publish', '--json', '--metdata', 'x'], 'usage', "unknown option '--metdata' (Did you mean --metadata?)"],
+  [['ls', '--limit', '0', '--json'], 'usage', 'Expected a whole number of at least 1'],
+  [['ls', '--json', '--url', 'nonsense'], 'invalid_option', '--url (SNAPSHOTS_URL) must be an http:// or'],
+  [['show', '--json'], 'usage', "missing required argument 'id'"],
+  [['show', '--json', 'not-an-id'], 'invalid_snapshot_id', 'A snapshot id is 32 lowercase hex digits'],
+  [['verify', '--json', 'nowhere'], 'usage', 'nowhere is no store'],
+])('with --json wrong use %j is one problem document', async (args, code, detail) => {
+  const finished = await run(args, { cwd: files() });
+  expect(finished).toMatchObject({ code: 2, out: '' });
+  const document = finished.err.trimEnd().split('\n').at(-1) ?? '';
+  const problem = JSON.parse(document);
+  expect(problem).toMatchObject({ code, type: expect.any(String), title: expect.any(String) });
+  expect(problem.detail).toContain(detail);
+});
+
 test('a file that is no strict JSON, or is not there, is named', async () => {
   const { url } = await startService();
   const cwd = files();
@@ -243,4 +260,31 @@ test('nobody listening ends with 5 in one line', async () => {
   const { code, err } = await run(['ls', '--url', 'http://127.0.0.1:9']);
   expect(code).toBe(5);
   expect(err).toBe('pipewhy-snapshots: http://127.0.0.1:9: nothing listens there (ECONNREFUSED).\n');
+  const json = await run(['ls', '--url', 'http://127.0.0.1:9', '--json']);
+  expect(JSON.parse(json.err)).toEqual({
+    type: 'about:blank',
+    title: 'The service cannot be reached',
+    detail: 'http://127.0.0.1:9: nothing listens there (ECONNREFUSED).',
+    code: 'connection_failed',
+  });
+});
+
+test('a unix socket that cannot be used is told with what is wrong about it', async () => {
+  const cwd = temporaryDirectory();
+  fs.writeFileSync(join(cwd, 'file'), '');
+  for (const [socket, code, message] of [
+    ['none/x.sock', 5, 'the folder of this socket does not exist; check the path (ENOENT)'],
+    [
+      'x.sock',
+      5,
+      'there is no such socket; check the path, and that the service was started with --socket (ENOENT)',
+    ],
+    ['file/x.sock', 5, 'what should be the folder of this socket is a file; check the path (ENOTDIR)'],
+    ['file', 5, 'this is no socket; check the path (ECONNREFUSED)'],
+    ['x'.repeat(108), 2, '--socket (SNAPSHOTS_SOCKET) is longer than the 107 bytes'],
+  ] as const) {
+    const { code: ended, err } = await run(['ls', '--socket', socket], { cwd });
+    expect(err).toContain(message);
+    expect(ended).toBe(code);
+  }
 });

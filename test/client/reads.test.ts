@@ -288,7 +288,7 @@ test('no listener, and no answer in time, are errors that say where', async () =
   const nobody = clientOf({ baseUrl: 'http://127.0.0.1:9', retry: false });
   await expect(nobody.health()).rejects.toThrow('http://127.0.0.1:9: nothing listens there (ECONNREFUSED).');
   const noSocket = clientOf({ socketPath: '/nowhere/service.sock', retry: false });
-  await expect(noSocket.health()).rejects.toThrow('there is no such socket');
+  await expect(noSocket.health()).rejects.toThrow('the folder of this socket does not exist');
   const { proxy } = await published(() => undefined);
   const waiting = clientOf({ baseUrl: proxy.url, timeouts: { headersMs: 1_100 } }).health();
   await expect(waiting).rejects.toBeInstanceOf(TimeoutError);

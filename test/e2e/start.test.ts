@@ -178,6 +178,12 @@ describe('settings', () => {
     expect(fs.readdirSync(join(cwd, 'data')).sort()).toEqual(['snapshots', 'staging']);
   });
 
+  test('name a socket that has room for its path', async () => {
+    const cwd = temporaryRoot();
+    const end = await runCommand(['serve', '--socket', join(cwd, 'x'.repeat(108))], { cwd });
+    expectOneLine(end, /longer than the 10[37] bytes .*choose a shorter one with --socket/u);
+  });
+
   test('that cannot be used are one line that names every one of them', async () => {
     const env = { SNAPSHOTS_PORT: '65536', SNAPSHOTS_VERIFY: 'never' };
     const end = await runCommand(['serve', '--root', temporaryRoot()], { cwd: temporaryRoot(), env });
