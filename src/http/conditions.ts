@@ -24,7 +24,8 @@ export function checkIfMatch(headers: IncomingHttpHeaders, etag: string): void {
   if (header === undefined || tagsOf(header).some((tag) => tag === '*' || tag === etag)) return;
   throw new SnapshotError(
     'precondition_failed',
-    'If-Match names another state than the stored one; published snapshots never change, so it was never this one.',
+    'If-Match names another state than the stored one; published snapshots never change, so it was never this one. ' +
+      'Ask without If-Match.',
     { expected: etag, actual: header.slice(0, 200) },
   );
 }
@@ -73,7 +74,7 @@ export function requestedRange(
   if (start >= end) {
     throw new SnapshotError(
       'range_not_satisfiable',
-      `The range lies outside the ${byteLength} bytes there are.`,
+      `The range lies outside the ${byteLength} bytes there are; ask for one within them, or for everything without Range.`,
       { byte_length: String(byteLength) },
     );
   }

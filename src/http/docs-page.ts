@@ -68,5 +68,5 @@ function answerHeadToo(scope: FastifyInstance): void {
 }
 
 function noSuchFile(cause?: unknown): SnapshotError<'not_found'> {
-  return new SnapshotError('not_found', 'The page has no such file.', {}, { cause });
+  return new SnapshotError('not_found', `The page has no such file; open ${PATH} itself.`, {}, { cause });
 }

@@ -53,7 +53,11 @@ export function registerErrorHandlers(app: FastifyInstance, options: ErrorHandle
     const error =
       allow.length === 0 || allow.includes(request.method)
         ? nothingHere(options.basePath)
-        : new SnapshotError('method_not_allowed', `Only ${allow.join(', ')} can be used here.`, { allow });
+        : new SnapshotError(
+            'method_not_allowed',
+            `${request.method.slice(0, 20)} cannot be used here; use ${allow.join(' or ')}.`,
+            { allow },
+          );
     return sendProblem(error, request, reply, options);
   });
 }

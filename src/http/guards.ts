@@ -63,7 +63,8 @@ function isOwnOrigin(origin: string, host: string | undefined): boolean {
 function crossSite(): SnapshotError<'forbidden_origin'> {
   return new SnapshotError(
     'forbidden_origin',
-    'The request comes from a page of another site (Origin or Sec-Fetch-Site); this service answers its own pages and programs only.',
+    'The request comes from a page of another site (Origin or Sec-Fetch-Site); this service answers its own ' +
+      'pages and programs only. Open the page of the service itself, or use a program.',
     {},
   );
 }
@@ -78,7 +79,7 @@ export function tokenCheck(token: string): (authorization: string | undefined) =
       'unauthorized',
       match === null
         ? 'This service needs a token: send it as "Authorization: Bearer <token>".'
-        : 'The token is not the one this service was started with.',
+        : 'The token is not the one this service was started with; send that one as "Authorization: Bearer <token>".',
       {},
     );
   };

@@ -46,7 +46,7 @@ export class HeaderBlock {
       throw new SnapshotError(
         'limit_exceeded',
         `The headers of the body's ${where} exceed ${maxBytes} bytes; send fewer.`,
-        { limit: 'part_header_bytes', expected: `at most ${maxBytes}` },
+        { limit: 'part_header_bytes', expected: String(maxBytes) },
       );
     }
     this.#line.push(chunk.subarray(at, end));

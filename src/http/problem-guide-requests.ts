@@ -17,7 +17,10 @@ export const REQUEST_PROBLEMS = {
   malformed_json: {
     when: 'The metadata is no strict JSON: duplicate names, invalid UTF-8, a byte order mark, NaN, or text behind its end.',
     remedy: 'Correct the document at the line and column named and publish again.',
-    example: { detail: 'The name "scope" is there twice in one object.', details: { line: 1, column: 87 } },
+    example: {
+      detail: 'Line 1, column 87: expected each name once in an object, found "scope" again.',
+      details: { line: 1, column: 87 },
+    },
   },
   metadata_missing: {
     when: 'The first part of the body is not named "metadata".',
@@ -56,7 +59,9 @@ export const REQUEST_PROBLEMS = {
     remedy:
       'Call the service by one of its own names, or have its operator add the name to SNAPSHOTS_ALLOWED_HOSTS.',
     example: {
-      detail: 'The request does not name exactly one host that this service answers to.',
+      detail:
+        'The request does not name exactly one host that this service answers to; call it by one of its own names, or add ' +
+        'the name to SNAPSHOTS_ALLOWED_HOSTS.',
       details: {},
     },
   },
@@ -64,7 +69,9 @@ export const REQUEST_PROBLEMS = {
     when: 'A browser says that the request comes from a page of another site.',
     remedy: 'Use a page of the service itself, or a program; pages of other sites are never answered.',
     example: {
-      detail: 'The request comes from a page of another site (Origin or Sec-Fetch-Site).',
+      detail:
+        'The request comes from a page of another site (Origin or Sec-Fetch-Site); this service answers its own pages and ' +
+        'programs only. Open the page of the service itself, or use a program.',
       details: {},
     },
   },
@@ -91,7 +98,7 @@ export const REQUEST_PROBLEMS = {
     when: 'The resource does not know the method, or the service is read-only and the request publishes.',
     remedy: 'Use a method of the Allow header; publish to the service that owns the store.',
     example: {
-      detail: 'Only GET, HEAD, POST can be used here.',
+      detail: 'PUT cannot be used here; use GET or HEAD or POST.',
       details: { allow: ['GET', 'HEAD', 'POST'] },
     },
   },
@@ -100,7 +107,8 @@ export const REQUEST_PROBLEMS = {
     remedy: 'Read the snapshot again without If-Match; published snapshots never change.',
     example: {
       detail:
-        'If-Match names another state than the stored one; published snapshots never change, so it was never this one.',
+        'If-Match names another state than the stored one; published snapshots never change, so it was never this one. Ask ' +
+        'without If-Match.',
       details: { expected: `"${SHA256}"`, actual: '"another"' },
     },
   },

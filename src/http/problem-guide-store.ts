@@ -10,7 +10,7 @@ export const STORE_PROBLEMS = {
       'After a lost answer, compare manifest_sha256 with the digest of your own manifest: if they are equal, your ' +
       'publication succeeded. Otherwise choose a new id.',
     example: {
-      detail: `Snapshot ${ID} is published already and never changes.`,
+      detail: `snapshots/${ID} exists already and is never overwritten. If its manifest_sha256 is that of your manifest, it is the same snapshot.`,
       details: { snapshot_id: ID, location: `snapshots/${ID}`, manifest_sha256: SHA256 },
     },
   },
@@ -19,7 +19,7 @@ export const STORE_PROBLEMS = {
     remedy:
       'Wait as long as Retry-After says, then look whether the snapshot is there before publishing again.',
     example: {
-      detail: `Snapshot ${ID} is being published by another request.`,
+      detail: `Another publication of ${ID} is under way in this process; wait for its answer, then read the snapshot.`,
       details: { snapshot_id: ID, retry_after_seconds: 5 },
     },
   },
@@ -35,7 +35,8 @@ export const STORE_PROBLEMS = {
     when: 'A publication is not multipart/form-data, or comes with a Content-Encoding or a coded part.',
     remedy: 'Send multipart/form-data with a boundary, and the bytes as they are.',
     example: {
-      detail: 'The Content-Type must be multipart/form-data with a boundary.',
+      detail:
+        'The Content-Type of the request is none; send a multipart/form-data body with a boundary parameter.',
       details: { expected: 'multipart/form-data; boundary=...' },
     },
   },
@@ -43,7 +44,11 @@ export const STORE_PROBLEMS = {
     when: 'The range begins behind the end of the array.',
     remedy:
       'Ask for a range within the length that Content-Range names; a download that has every byte is complete.',
-    example: { detail: 'The range lies outside the 24 bytes there are.', details: { byte_length: '24' } },
+    example: {
+      detail:
+        'The range lies outside the 24 bytes there are; ask for one within them, or for everything without Range.',
+      details: { byte_length: '24' },
+    },
   },
   expectation_failed: {
     when: 'The Expect header asks for something else than 100-continue.',
@@ -97,9 +102,9 @@ export const STORE_PROBLEMS = {
     remedy:
       'Send exactly the declared arrays; what arrived of the refused ones stays visible in GET /incomplete.',
     example: {
-      detail: 'arrays.ids.count: must be 4, as declared; found 3',
+      detail: 'arrays.ids.count: is declared 4, but 3 arrived',
       details: {
-        errors: [{ path: 'arrays.ids.count', message: 'must be 4, as declared; found 3' }],
+        errors: [{ path: 'arrays.ids.count', message: 'is declared 4, but 3 arrived' }],
         expected: '4',
         actual: '3',
       },
@@ -147,7 +152,7 @@ export const STORE_PROBLEMS = {
     remedy:
       'GET the location: if it answers with manifest_sha256 as its ETag, the snapshot is there and proven.',
     example: {
-      detail: `Snapshot ${ID} is in place, but syncing its directory failed.`,
+      detail: `snapshots/${ID} was renamed into place, but making that durable failed. The snapshot may be published: read it before anything else is tried; it is never overwritten.`,
       details: {
         snapshot_id: ID,
         location: `snapshots/${ID}`,
@@ -176,7 +181,7 @@ export const STORE_PROBLEMS = {
     when: 'The disk is full, or the snapshot would take what is kept free.',
     remedy: 'Free space, then publish again; the attempt stays visible in GET /incomplete.',
     example: {
-      detail: `The disk is full (ENOSPC) at the step "payloads"; snapshot ${ID} was not published.`,
+      detail: `The disk is full (ENOSPC) at the step "payloads"; snapshot ${ID} was not published. Free space, then publish again.`,
       details: { snapshot_id: ID, attempt: ATTEMPT, phase: 'payloads' },
     },
   },

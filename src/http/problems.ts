@@ -1,5 +1,6 @@
 /** Problem documents (RFC 9457): one table maps the closed set of codes to HTTP, one function renders. */
 import { isAnySnapshotError, SnapshotError, type ErrorCode } from '../contract/errors.ts';
+import { detailOf } from './problem-advice.ts';
 
 interface ProblemKind {
   readonly status: number;
@@ -68,7 +69,7 @@ export function problemOf(error: SnapshotError, instance: string, basePath: stri
     type: `${basePath}/problems/${error.code}`,
     title,
     status,
-    detail: error.message,
+    detail: detailOf(error),
     instance,
     code: error.code,
     ...details,
@@ -99,12 +100,25 @@ const FRAMEWORK_ERRORS: Readonly<Record<string, (message: string) => SnapshotErr
       {},
     ),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
-    new SnapshotError('unsupported_media_type', 'The Content-Type cannot be read.', {
-      expected: 'multipart/form-data; boundary=...',
-    }),
+    new SnapshotError(
+      'unsupported_media_type',
+      'The Content-Type cannot be read; send multipart/form-data with a boundary.',
+      {
+        expected: 'multipart/form-data; boundary=...',
+      },
+    ),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
-    new SnapshotError('malformed_multipart', 'The body is not as long as its Content-Length says.', {}),
-  FST_ERR_MAX_PARAM_LENGTH: () => new SnapshotError('not_found', 'There is nothing at this path.', {}),
+    new SnapshotError(
+      'malformed_multipart',
+      'The body is not as long as its Content-Length says; let the HTTP client count it, and send the request again.',
+      {},
+    ),
+  FST_ERR_MAX_PARAM_LENGTH: () =>
+    new SnapshotError(
+      'not_found',
+      'A part of the path is longer than any name here; compare it with /openapi.json.',
+      {},
+    ),
 };
 
 /** Any error as a refusal that may be shown; what is unexpected says nothing of its inside. */
