@@ -31,6 +31,7 @@ export const DEFAULT_BASE = fileURLToPath(new URL('../../node_modules/.cache/ben
 export function openWorkspace(base) {
   const dir = resolve(base, `run-${process.pid}`);
   const madeBase = mkdirSync(dir, { recursive: true }) !== dir;
+  spreadOut(dir);
   /** @type {Set<Child>} */
   const children = new Set();
 
@@ -121,4 +122,14 @@ async function stop(child) {
   const timer = setTimeout(() => killTree(child), STOP_GRACE_MS);
   await gone;
   clearTimeout(timer);
+}
+
+/**
+ * On ext4 gives each folder in `dir` a block group of its own. Without it all servers make their files in one group, and
+ * who makes a file there pays for those that another server deleted a minute before: without a journal ext4 passes over
+ * them one by one, which was seen to take two thirds of all time. Does nothing on other file systems.
+ * @param {string} dir
+ */
+function spreadOut(dir) {
+  spawnSync('chattr', ['+T', dir], { stdio: 'ignore' });
 }

@@ -66,6 +66,12 @@ export interface FileSystemReader {
   closeSync(file: Descriptor): void;
 }
 
+/** For threads whose event loop nobody waits for. */
+export interface BlockingWriter {
+  /** Writes at a byte position; may write fewer bytes than given and returns how many. */
+  writeSync(file: Descriptor, bytes: Uint8Array, position: number): number;
+}
+
 export interface FileSystem extends FileSystemWriter, FileSystemReader {}
 
 export function sameStamp(a: FileStamp, b: FileStamp): boolean {

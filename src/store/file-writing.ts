@@ -1,5 +1,5 @@
 /** Writing and closing files so that no failure of a write, a sync or a close is lost. */
-import type { Descriptor, FileSystem } from './file-system.ts';
+import type { BlockingWriter, Descriptor, FileSystem } from './file-system.ts';
 
 /** Writes all of `bytes` at `position`, going on after short writes. */
 export async function writeFully(
@@ -11,10 +11,28 @@ export async function writeFully(
   let written = 0;
   while (written < bytes.length) {
     const count = await fs.write(file, written === 0 ? bytes : bytes.subarray(written), position + written);
-    if (count === 0)
-      throw Object.assign(new Error('write returned 0 bytes'), { code: 'EIO', syscall: 'write' });
+    if (count === 0) throw nothingWritten();
     written += count;
   }
+}
+
+/** The same in the calling thread. */
+export function writeFullySync(
+  fs: BlockingWriter,
+  file: Descriptor,
+  bytes: Uint8Array,
+  position: number,
+): void {
+  let written = 0;
+  while (written < bytes.length) {
+    const count = fs.writeSync(file, written === 0 ? bytes : bytes.subarray(written), position + written);
+    if (count === 0) throw nothingWritten();
+    written += count;
+  }
+}
+
+function nothingWritten(): Error {
+  return Object.assign(new Error('write returned 0 bytes'), { code: 'EIO', syscall: 'write' });
 }
 
 /** Closes once the sync has settled; a failed close counts, as it may be the first word of a failed write. */

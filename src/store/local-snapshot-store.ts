@@ -105,6 +105,10 @@ export class LocalSnapshotStore {
 
   /** Proves every byte of a snapshot and gives its manifest. Throws `SnapshotNotFoundError`, `StorageIntegrityError`. */
   async readManifest(id: SnapshotId): Promise<ListedManifest> {
+    return this.#prove(id, false);
+  }
+
+  async #prove(id: SnapshotId, withMacs: boolean): Promise<ListedManifest> {
     const startedAt = this.#memory?.now() ?? 0;
     const known = this.#memory?.known(id) ?? {};
     const proof = await this.#prover.run('verify', {
@@ -113,6 +117,7 @@ export class LocalSnapshotStore {
       stage: 'complete',
       payloads: 'all',
       known,
+      withMacs,
     });
     this.#memory?.remember(id, known, proof.stamps, startedAt);
     return { ...proof, manifest: parseProven(proof.manifestBytes) };
@@ -139,6 +144,7 @@ export class LocalSnapshotStore {
       key,
       deliver,
       known,
+      withMacs: deliver && this.#memory === null,
     });
     this.#memory?.remember(id, known, opened.stamps, startedAt);
     const entry = parseProven(opened.manifestBytes).arrays[key];
@@ -147,14 +153,13 @@ export class LocalSnapshotStore {
       fs: this.#fs,
       prover: this.#prover,
       blocks: this.#blocks,
-      proveWhileReading: this.#memory === null,
     };
     return new StoredPayload(context, id, key, entry, opened);
   }
 
   /** Proves every byte of a snapshot and gives its files for mirroring. */
   async openPackage(id: SnapshotId): Promise<PackageFiles> {
-    const proven = await this.readManifest(id);
+    const proven = await this.#prove(id, this.#memory === null);
     return packageFiles(id, proven, (key) => this.#openProven(id, key, true, proven.stamps));
   }
 

@@ -1,6 +1,13 @@
 /** The one real implementation of the file-system port: all that the store does to a disk goes through here. */
 import fs from 'node:fs';
-import type { Descriptor, DirectoryEntry, FileKind, FileStat, FileSystem } from './file-system.ts';
+import type {
+  BlockingWriter,
+  Descriptor,
+  DirectoryEntry,
+  FileKind,
+  FileStat,
+  FileSystem,
+} from './file-system.ts';
 
 const { O_CREAT, O_EXCL, O_WRONLY, O_RDONLY } = fs.constants;
 // Absent on Windows, where opening a link or a FIFO by these names is not the same danger.
@@ -76,7 +83,7 @@ function closeDirectory(directory: Descriptor, syncFailed: boolean): void {
   }
 }
 
-export const nodeFileSystem: FileSystem = {
+export const nodeFileSystem: FileSystem & BlockingWriter = {
   makeDirectory: (path) =>
     callVoid((done) => {
       fs.mkdir(path, done);
@@ -130,4 +137,5 @@ export const nodeFileSystem: FileSystem = {
   closeSync: (file) => {
     fs.closeSync(file);
   },
+  writeSync: (file, bytes, position) => fs.writeSync(file, bytes, 0, bytes.length, position),
 };

@@ -3,10 +3,11 @@ import { hash } from 'node:crypto';
 import { SnapshotError, StorageIntegrityError } from '../contract/errors.ts';
 import type { ArrayKey } from '../contract/ids.ts';
 import type { ArrayEntry, Manifest } from '../contract/manifest.ts';
+import { BlockMacsBuilder } from './block-macs.ts';
 import { sameStamp, type Descriptor, type FileStamp, type FileSystemReader } from './file-system.ts';
 import { payloadPath } from './layout.ts';
 import { closingAfter, hashOpenFile, lengthMismatch, readExactly, readFailure } from './stored-file.ts';
-import type { KnownProofs, VerificationRequest } from './verification-request.ts';
+import type { KnownProofs, PayloadProof, VerificationRequest } from './verification-request.ts';
 
 /** Files up to this size are read once and hashed from memory; larger ones are hashed block by block. */
 export const SMALL_FILE_BYTES = 1024 * 1024;
@@ -24,7 +25,7 @@ export async function checkPayloads(
       { snapshot_id: request.snapshotId, array: payloads.key },
     );
   }
-  const stamps: Record<string, FileStamp> = {};
+  const stamps: Record<string, PayloadProof> = {};
   for (const [key, entry] of Object.entries(manifest.arrays)) {
     if (payloads === 'all' || (typeof payloads === 'object' && payloads.key === key)) {
       stamps[entry.file] = await provePayload(fs, request, key, entry);
@@ -54,9 +55,13 @@ async function provePayload(
   request: VerificationRequest,
   key: ArrayKey,
   entry: ArrayEntry,
-): Promise<FileStamp> {
+): Promise<PayloadProof> {
   const path = payloadPath(request.directory, key);
   const known = request.known?.[entry.file];
+  if (known !== undefined) {
+    const stamp = statPayload(fs, request.directory, key, entry);
+    if (sameStamp(known, stamp)) return known;
+  }
   let file: Descriptor;
   try {
     file = fs.openForReading(path);
@@ -66,16 +71,32 @@ async function provePayload(
   return closingAfter(fs, file, entry.file, async () => {
     const stamp = fs.statOpen(file);
     checkLength(entry, stamp);
-    if (known !== undefined && sameStamp(known, stamp)) return known;
-    checkDigest(entry, await hashPayload(fs, file, entry));
+    const size = Number(entry.byte_length);
+    if (size > SMALL_FILE_BYTES) return proveLarge(fs, file, stamp, entry, request.withMacs === true);
+    checkDigest(entry, hash('sha256', readExactly(fs, file, entry.file, size)));
     return stamp;
   });
 }
 
-async function hashPayload(fs: FileSystemReader, file: Descriptor, entry: ArrayEntry): Promise<string> {
-  const size = Number(entry.byte_length);
-  if (size <= SMALL_FILE_BYTES) return hash('sha256', readExactly(fs, file, entry.file, size));
-  return hashOpenFile(fs, file, entry.file, size);
+/** Hashes an open payload block by block, with the codes of its blocks where it will be read again. */
+export async function proveLarge(
+  fs: FileSystemReader,
+  file: Descriptor,
+  stamp: FileStamp,
+  claim: Pick<ArrayEntry, 'file' | 'byte_length' | 'sha256'>,
+  withMacs: boolean,
+): Promise<PayloadProof> {
+  const size = Number(claim.byte_length);
+  if (!withMacs) {
+    checkDigest(claim, await hashOpenFile(fs, file, claim.file, size));
+    return stamp;
+  }
+  const macs = new BlockMacsBuilder(size);
+  const actual = await hashOpenFile(fs, file, claim.file, size, (block) => {
+    macs.add(block);
+  });
+  checkDigest(claim, actual);
+  return { ...stamp, macs: macs.build() };
 }
 
 /** Throws `checksum` unless the SHA-256 of the stored bytes is the one the manifest claims. */

@@ -5,10 +5,8 @@ import { BLOCK_BYTES, type Block, type BlockPool } from './block-pool.ts';
 import { sameStamp, type Descriptor, type FileStamp, type FileSystem } from './file-system.ts';
 import { payloadPath } from './layout.ts';
 import { closeAfter, writeFully } from './file-writing.ts';
-import type { PayloadReadBack, Prover } from './prover.ts';
+import type { PayloadSink, Prover } from './prover.ts';
 
-/** Blocks being written or read back; with the one being filled this bounds the memory of one upload. */
-const BLOCKS_IN_FLIGHT = 3;
 /** Dirty bytes after which the disk is asked to begin writing, so that the final fsync finds little left to do. */
 const WRITE_BACK_BYTES = 32 * 1024 * 1024;
 
@@ -39,9 +37,8 @@ class PayloadWriter {
   #block: Block | null = null;
   #filled = 0;
   #submitted = 0;
-  #readBack: PayloadReadBack | null = null;
-  /** One write at a time: two into one file only make the kernel spin for its lock. Reading back follows in that order. */
-  #lastWrite: Promise<void> = Promise.resolve();
+  #sink: PayloadSink | null = null;
+  #released = false;
   #failure: Error | null = null;
   #unsynced = 0;
   #writeBack: Promise<void> | null = null;
@@ -76,29 +73,31 @@ class PayloadWriter {
       offset += room;
       if (this.#filled === BLOCK_BYTES) {
         this.#submit();
-        while (this.#inFlight.size >= BLOCKS_IN_FLIGHT) await Promise.race(this.#inFlight);
+        while (this.#inFlight.size >= this.#context.blocks.share) await Promise.race(this.#inFlight);
       }
     }
   }
 
   /** Flushes, proves and starts the final fsync. */
   async finish(): Promise<{ sha256: string; stamp: FileStamp | null; synced: Promise<void> }> {
-    if (this.#readBack === null) return { ...(await this.#finishSmall()), synced: this.#finalSync() };
+    if (this.#sink === null) return { ...(await this.#finishSmall()), synced: this.#finalSync() };
     if (this.#filled > 0) this.#submit();
     await this.#settled();
     // Under way while the end of the file is proven; whatever comes of that, the descriptor is closed after it.
     this.#syncing = this.#finalSync();
     this.#syncing.catch(() => undefined);
-    const { sha256, stamp } = await this.#readBack.finish();
+    const { sha256, stamp } = await this.#sink.finish();
     this.#compareResting(stamp);
+    this.#release();
     return { sha256, stamp: this.#disturbed ? null : stamp, synced: this.#syncing };
   }
 
   /** After a failure: waits until nothing touches the file any more, so that it can be closed. */
   async abandon(): Promise<void> {
     await Promise.allSettled([...this.#inFlight]);
-    await Promise.allSettled([this.#writeBack, this.#syncing, this.#readBack?.abandon()]);
+    await Promise.allSettled([this.#writeBack, this.#syncing, this.#sink?.abandon()]);
     this.#giveBack();
+    this.#release();
   }
 
   /** One block or less: hashed at once, and read back together with the rest of its package. */
@@ -117,12 +116,14 @@ class PayloadWriter {
     if (block === null) return;
     if (this.#resting !== null) this.#compareResting(this.#context.fs.statOpen(this.#file));
     const bytes = this.#filled === BLOCK_BYTES ? block : block.subarray(0, this.#filled);
-    const position = this.#submitted;
     this.#submitted += this.#filled;
     this.#block = null;
     this.#filled = 0;
-    this.#readBack ??= this.#context.prover.startReadBack(this.#path, this.#name);
-    const work = this.#store(block, bytes, position, this.#readBack);
+    if (this.#sink === null) {
+      this.#sink = this.#context.prover.openSink(this.#file, this.#path, this.#name);
+      this.#context.blocks.uploadBegins();
+    }
+    const work = this.#store(block, bytes, this.#sink);
     this.#inFlight.add(work);
     const ended = (): void => {
       this.#inFlight.delete(work);
@@ -132,12 +133,9 @@ class PayloadWriter {
   }
 
   /** Never rejects: the first failure is kept and thrown to the producer at its next step. */
-  async #store(block: Block, bytes: Uint8Array, position: number, readBack: PayloadReadBack): Promise<void> {
-    const written = this.#lastWrite.then(() => writeFully(this.#context.fs, this.#file, bytes, position));
-    this.#lastWrite = written;
+  async #store(block: Block, bytes: Uint8Array, sink: PayloadSink): Promise<void> {
     try {
-      await written;
-      await readBack.block(bytes);
+      await sink.store(bytes);
     } catch (error) {
       this.#fail(error);
     }
@@ -187,6 +185,11 @@ class PayloadWriter {
 
   #fail(error: unknown): void {
     this.#failure ??= error instanceof Error ? error : new Error(String(error));
+  }
+
+  #release(): void {
+    if (this.#sink !== null && !this.#released) this.#context.blocks.uploadEnds();
+    this.#released = true;
   }
 
   #giveBack(): void {

@@ -3,24 +3,17 @@ import { hash } from 'node:crypto';
 import type { Declarations } from '../contract/contexts.ts';
 import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
 import type { DraftManifest } from '../contract/manifest.ts';
+import type { BlockMacs } from './block-macs.ts';
 import { readDraft } from './draft-reading.ts';
-import { checkLength, checkDigest } from './payload-verification.ts';
+import { checkLength, checkDigest, proveLarge, SMALL_FILE_BYTES } from './payload-verification.ts';
 import { named } from './integrity.ts';
 import { verifyPackage } from './package-verification.ts';
-import type { KnownProofs } from './verification-request.ts';
-import { SMALL_FILE_BYTES } from './payload-verification.ts';
+import type { KnownProofs, PayloadProof } from './verification-request.ts';
 import { sameStamp, type Descriptor, type FileStamp, type FileSystemReader } from './file-system.ts';
 import { inspectAttempt, type IncompleteAttempt } from './attempt-inspection.ts';
 import { measureStaging, type StagingMeasure } from './staging-measure.ts';
 import { payloadPath } from './layout.ts';
-import {
-  closeAfterFailure,
-  closeRead,
-  hashOpenFile,
-  openRegularFile,
-  readExactly,
-  readFailure,
-} from './stored-file.ts';
+import { closeAfterFailure, closeRead, openRegularFile, readExactly, readFailure } from './stored-file.ts';
 
 /** What of a payload is needed to prove it. */
 export interface PayloadClaim {
@@ -35,6 +28,7 @@ interface PackageTask {
   readonly directory: string;
   readonly snapshotId: SnapshotId;
   readonly known?: KnownProofs;
+  readonly withMacs?: boolean;
 }
 
 interface TaskTypes {
@@ -82,6 +76,8 @@ export interface OpenedPayload extends ProvenManifest {
   readonly bytes: Uint8Array | null;
   /** Of a large payload, still open: whoever gets it must close it. */
   readonly descriptor: Descriptor | null;
+  /** Of a large payload whose checksum was proven for this read. */
+  readonly macs: BlockMacs | null;
 }
 
 type Runners = {
@@ -141,7 +137,7 @@ async function openPayload(
   }
   try {
     const path = payloadPath(input.directory, input.key);
-    const { stamp, bytes, descriptor } = await proveForDelivery(fs, path, entry, input);
+    const { stamp, bytes, descriptor, macs } = await proveForDelivery(fs, path, entry, input);
     return {
       manifestBytes: owned(frame.manifestBytes),
       manifestSha256: frame.manifestSha256,
@@ -150,6 +146,7 @@ async function openPayload(
       stamp,
       bytes,
       descriptor,
+      macs,
     };
   } catch (error) {
     throw named(error, input.snapshotId);
@@ -161,41 +158,42 @@ async function proveForDelivery(
   fs: FileSystemReader,
   path: string,
   claim: PayloadClaim,
-  { deliver, known }: TaskInput<'openPayload'>,
-): Promise<Pick<OpenedPayload, 'stamp' | 'bytes' | 'descriptor'>> {
+  { deliver, known, withMacs }: TaskInput<'openPayload'>,
+): Promise<Pick<OpenedPayload, 'stamp' | 'bytes' | 'descriptor' | 'macs'>> {
   const { file, stat } = openRegularFile(fs, path, claim.file);
-  let bytes: Uint8Array | null;
+  let bytes: Uint8Array | null = null;
+  let macs: BlockMacs | null = null;
   try {
-    bytes = await proveOpen(fs, file, stat, claim, known?.[claim.file]);
+    checkLength(claim, stat);
+    if (Number(claim.byte_length) <= SMALL_FILE_BYTES) bytes = proveSmall(fs, file, claim);
+    else macs = (await proveOpen(fs, file, stat, claim, known?.[claim.file], withMacs === true)).macs ?? null;
   } catch (error) {
     closeAfterFailure(fs, file);
     throw readFailure(error, claim.file, 'inventory');
   }
   const stamp = plainStamp(stat);
-  if (deliver && bytes === null) return { stamp, bytes: null, descriptor: file };
+  if (deliver && bytes === null) return { stamp, bytes: null, descriptor: file, macs };
   closeRead(fs, file, claim.file);
-  return { stamp, bytes: deliver ? bytes : null, descriptor: null };
+  return { stamp, bytes: deliver ? bytes : null, descriptor: null, macs: null };
 }
 
-/** Proves an open payload; returns its bytes when it is small, having hashed exactly those. */
+/** Whatever was proven before: these are the bytes that leave, so it is these that are proven. */
+function proveSmall(fs: FileSystemReader, file: Descriptor, claim: PayloadClaim): Uint8Array {
+  const bytes = readExactly(fs, file, claim.file, Number(claim.byte_length));
+  checkDigest(claim, hash('sha256', bytes));
+  return bytes;
+}
+
 async function proveOpen(
   fs: FileSystemReader,
   file: Descriptor,
   stamp: FileStamp,
   claim: PayloadClaim,
-  known?: FileStamp,
-): Promise<Uint8Array | null> {
-  checkLength(claim, stamp);
-  const size = Number(claim.byte_length);
-  const proven = known !== undefined && sameStamp(known, stamp);
-  if (size <= SMALL_FILE_BYTES) {
-    const bytes = readExactly(fs, file, claim.file, size);
-    // Whatever was proven before: these are the bytes that leave, so it is these that are proven.
-    checkDigest(claim, hash('sha256', bytes));
-    return bytes;
-  }
-  if (!proven) checkDigest(claim, await hashOpenFile(fs, file, claim.file, size));
-  return null;
+  known: PayloadProof | undefined,
+  withMacs: boolean,
+): Promise<PayloadProof> {
+  if (known !== undefined && sameStamp(known, stamp)) return known;
+  return proveLarge(fs, file, stamp, claim, withMacs);
 }
 
 function plainStamp(stamp: FileStamp): FileStamp {

@@ -4,9 +4,11 @@
  */
 import { createHash, type Hash } from 'node:crypto';
 import { StorageIntegrityError } from '../contract/errors.ts';
-import { BLOCK_BYTES } from './block-pool.ts';
 import type { Descriptor, FileStamp, FileSystemReader } from './file-system.ts';
 import { lengthMismatch, openRegularFile, readFailure } from './stored-file.ts';
+
+/** Small enough to stay in the processor's own cache from the read to the hash. */
+const PIECE_BYTES = 256 * 1024;
 
 export interface ReadBackResult {
   /** 64 lowercase hex, of the bytes as they were read back. */
@@ -20,7 +22,7 @@ export class ReadBack {
   readonly #path: string;
   readonly #name: string;
   readonly #hash: Hash = createHash('sha256');
-  readonly #buffer = Buffer.allocUnsafe(BLOCK_BYTES);
+  readonly #buffer = Buffer.allocUnsafe(PIECE_BYTES);
   #file: Descriptor | null = null;
   #position = 0;
 
@@ -30,11 +32,22 @@ export class ReadBack {
     this.#name = name;
   }
 
+  /** Bytes taken so far. */
+  get byteLength(): number {
+    return this.#position;
+  }
+
   /** Takes the next block, which has been written at the end of those before it. Throws `checksum` or `length`. */
   block(expected: Uint8Array): void {
     this.#file ??= openRegularFile(this.#fs, this.#path, this.#name).file;
+    for (let at = 0; at < expected.length; at += PIECE_BYTES) {
+      this.#piece(this.#file, expected.subarray(at, at + PIECE_BYTES));
+    }
+  }
+
+  #piece(file: Descriptor, expected: Uint8Array): void {
     const read = this.#buffer.subarray(0, expected.length);
-    this.#fill(this.#file, read);
+    this.#fill(file, read);
     if (!read.equals(expected)) {
       throw new StorageIntegrityError(`${this.#name} does not hold the bytes that were written to it.`, {
         problem: 'checksum',

@@ -7,6 +7,10 @@ const CHECK_EVERY_BYTES = 64 * 1024 * 1024;
 /** What passes between two looks must be small beside the reserve, or nothing of it would be left. */
 const LOOKS_PER_RESERVE = 8;
 
+/** For how long a look holds that found a multiple of the reserve free: a disk is not filled in so short a time. */
+const LOOK_HOLDS_MS = 250;
+const AMPLE_RESERVES = 16n;
+
 const AUTO_MAX_BYTES = 64n * 1024n * 1024n;
 
 /** Bytes that stay free; `auto` is one percent of the file system, at most 64 MiB; 0 switches the check off. */
@@ -18,6 +22,7 @@ export class SpaceReserve {
   readonly #size: ReserveSize;
   #interval = 0;
   #unchecked = 0;
+  #ampleUntil = 0;
 
   constructor(fs: FileSystemWriter, root: string, size: ReserveSize) {
     this.#fs = fs;
@@ -27,11 +32,12 @@ export class SpaceReserve {
 
   /** Throws `insufficient_storage` unless `upcomingBytes` more fit above the reserve. */
   async check(upcomingBytes: number): Promise<void> {
-    if (this.#size === 0) return;
+    if (this.#size === 0 || (upcomingBytes === 0 && performance.now() < this.#ampleUntil)) return;
     const { free, total } = await this.#fs.freeBytes(this.#root);
     const reserve = this.#size === 'auto' ? autoReserve(total) : BigInt(this.#size);
     this.#interval = Math.min(CHECK_EVERY_BYTES, Number(reserve) / LOOKS_PER_RESERVE);
     this.#unchecked = 0;
+    this.#ampleUntil = free > AMPLE_RESERVES * reserve ? performance.now() + LOOK_HOLDS_MS : 0;
     if (free - BigInt(upcomingBytes) >= reserve) return;
     throw new SnapshotError(
       'insufficient_storage',

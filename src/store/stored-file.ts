@@ -1,10 +1,10 @@
 /** Reading one stored file to its proven end. Synchronous: see the file-system port for why. */
 import { createHash } from 'node:crypto';
 import { StorageIntegrityError, type IntegrityProblem } from '../contract/errors.ts';
+import { BLOCK_BYTES } from './block-pool.ts';
 import type { Descriptor, FileStat, FileSystemReader } from './file-system.ts';
 import { errnoOf, isMissing, saysExhausted, unavailableNow } from './io-errors.ts';
 
-const HASH_BLOCK_BYTES = 1024 * 1024;
 /** How much is hashed before other work of the same thread gets its turn. */
 const SLICE_BYTES = 8 * 1024 * 1024;
 
@@ -129,12 +129,7 @@ function regularFile(fs: FileSystemReader, file: Descriptor, name: string): File
  */
 export function readExactly(fs: FileSystemReader, file: Descriptor, name: string, size: number): Buffer {
   const buffer = Buffer.allocUnsafe(size + 1);
-  let filled = 0;
-  while (filled <= size) {
-    const count = fs.readSync(file, buffer, filled, buffer.length - filled, filled);
-    if (count === 0) break;
-    filled += count;
-  }
+  const filled = readUpTo(fs, file, buffer, 0);
   if (filled !== size) throw lengthMismatch(name, BigInt(size), filled > size ? 'more' : BigInt(filled));
   return buffer.subarray(0, size);
 }
@@ -142,35 +137,35 @@ export function readExactly(fs: FileSystemReader, file: Descriptor, name: string
 /** Up to `limit + 1` bytes of a small file: more than `limit` means the file is too long to be what it should be. */
 export function readAtMost(fs: FileSystemReader, file: Descriptor, limit: number): Buffer {
   const buffer = Buffer.allocUnsafe(limit + 1);
-  let filled = 0;
-  while (filled < buffer.length) {
-    const count = fs.readSync(file, buffer, filled, buffer.length - filled, filled);
-    if (count === 0) break;
-    filled += count;
-  }
-  return buffer.subarray(0, filled);
+  return buffer.subarray(0, readUpTo(fs, file, buffer, 0));
 }
 
 /**
  * SHA-256 (64 lowercase hex) of an open file that must be `size` bytes long. Gives way to other work of its thread
- * every few MiB. Throws `length` when the file is shorter or longer than `size`.
+ * every few MiB. `onBlock` sees the hashed bytes in blocks of `BLOCK_BYTES`, valid only during the call. Throws `length`
+ * when the file is shorter or longer than `size`.
  */
 export async function hashOpenFile(
   fs: FileSystemReader,
   file: Descriptor,
   name: string,
   size: number,
+  onBlock?: (block: Uint8Array) => void,
 ): Promise<string> {
-  const block = Buffer.allocUnsafe(Math.min(HASH_BLOCK_BYTES, size + 1));
+  const block = Buffer.allocUnsafe(Math.min(BLOCK_BYTES, size + 1));
   const hash = createHash('sha256');
   let position = 0;
   let slice = 0;
   for (;;) {
-    const count = fs.readSync(file, block, 0, block.length, position);
-    if (count === 0) break;
+    const count = readUpTo(fs, file, block, position);
     position += count;
     if (position > size) throw lengthMismatch(name, BigInt(size), 'more');
-    hash.update(count === block.length ? block : block.subarray(0, count));
+    const bytes = count === block.length ? block : block.subarray(0, count);
+    if (count > 0) {
+      hash.update(bytes);
+      onBlock?.(bytes);
+    }
+    if (count < block.length) break;
     slice += count;
     if (slice >= SLICE_BYTES) {
       slice = 0;
@@ -179,6 +174,17 @@ export async function hashOpenFile(
   }
   if (position !== size) throw lengthMismatch(name, BigInt(size), BigInt(position));
   return hash.digest('hex');
+}
+
+/** Fills `buffer` from `position` on; fewer bytes only at the end of the file. */
+function readUpTo(fs: FileSystemReader, file: Descriptor, buffer: Buffer, position: number): number {
+  let filled = 0;
+  while (filled < buffer.length) {
+    const count = fs.readSync(file, buffer, filled, buffer.length - filled, position + filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return filled;
 }
 
 export function lengthMismatch(

@@ -1,30 +1,29 @@
 /** One proven array, ready to be read: from memory when it is small, otherwise block by block from its descriptor. */
-import { StorageIntegrityError } from '../contract/errors.ts';
 import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
 import type { ArrayEntry } from '../contract/manifest.ts';
 import { BLOCK_BYTES, type Block, type BlockPool } from './block-pool.ts';
-import { sameStamp, type FileSystem } from './file-system.ts';
-import { checkDigest } from './payload-verification.ts';
-import { lengthChanged, named } from './integrity.ts';
+import { expectedMac } from './block-macs.ts';
+import type { FileSystem } from './file-system.ts';
+import { named } from './integrity.ts';
 import type { OpenedPayload } from './proof-tasks.ts';
-import type { PayloadHash, Prover } from './prover.ts';
+import type { Prover } from './prover.ts';
 import { readFailure } from './stored-file.ts';
 
 export interface StoredPayloadContext {
   readonly fs: FileSystem;
   readonly prover: Prover;
   readonly blocks: BlockPool;
-  /** Whether a whole read is hashed once more while it leaves. */
-  readonly proveWhileReading: boolean;
 }
-
-/** Blocks read before they are asked for, and blocks whose hash may lag: with those being sent, the memory of one reader. */
-const BLOCKS_AHEAD = 2;
 
 interface FilledBlock {
   readonly block: Block;
   readonly bytes: Uint8Array;
+  /** Of its first byte in the file. */
+  readonly position: number;
 }
+
+/** Blocks read before they are asked for: with the one being sent, the memory of one reader. */
+const BLOCKS_AHEAD = 2;
 
 export class StoredPayload {
   readonly snapshotId: SnapshotId;
@@ -62,17 +61,36 @@ export class StoredPayload {
   }
 
   /**
-   * The bytes `start` up to but not including `end`. A yielded block is valid only until the next one is asked for.
-   * Throws `StorageIntegrityError` as soon as the file is no longer in the state that was proven; of a whole read the
-   * last block is held back until the SHA-256 of everything read has been compared again.
+   * The bytes `start` up to but not including `end`. A yielded block is valid only until the next one is asked for. Each
+   * block of the file is proven once more before any of it is given: throws `StorageIntegrityError` where it is no longer
+   * what was proven.
    */
   async *blocks(start = 0, end = this.byteLength): AsyncGenerator<Uint8Array, void, void> {
+    if (end <= start) return;
     if (this.#opened.bytes !== null) {
-      if (end > start) yield this.#opened.bytes.subarray(start, end);
+      yield this.#opened.bytes.subarray(start, end);
       return;
     }
-    const whole = start === 0 && end === this.byteLength && this.#context.proveWhileReading;
-    yield* this.#read(start, end, whole ? this.#context.prover.startHash() : null);
+    const { blocks } = this.#context;
+    const ahead: Promise<FilledBlock>[] = [];
+    let reading = Math.floor(start / BLOCK_BYTES);
+    const readAhead = (): void => {
+      while (ahead.length < BLOCKS_AHEAD && reading * BLOCK_BYTES < end) {
+        ahead.push(this.#fill(blocks.take(), reading));
+        reading += 1;
+      }
+    };
+    try {
+      readAhead();
+      for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
+        const { block, bytes, position } = await next;
+        readAhead();
+        yield bytes.subarray(Math.max(0, start - position), end - position);
+        blocks.give(block);
+      }
+    } finally {
+      await Promise.allSettled(ahead);
+    }
   }
 
   async close(): Promise<void> {
@@ -87,47 +105,8 @@ export class StoredPayload {
     }
   }
 
-  async *#read(start: number, end: number, hash: PayloadHash | null): AsyncGenerator<Uint8Array, void, void> {
-    const { blocks } = this.#context;
-    const ahead: Promise<FilledBlock>[] = [];
-    let reading = start;
-    const readAhead = (): void => {
-      while (ahead.length < BLOCKS_AHEAD && reading < end) {
-        ahead.push(this.#fill(blocks.take(), reading, end));
-        reading += Math.min(BLOCK_BYTES, end - reading);
-      }
-    };
-    const hashing: Promise<void>[] = [];
-    try {
-      readAhead();
-      for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
-        const { block, bytes } = await next;
-        readAhead();
-        const hashed = hash?.update(bytes) ?? Promise.resolve();
-        hashed.catch(() => undefined);
-        hashing.push(hashed);
-        if (ahead.length === 0 && hash !== null) {
-          await Promise.all(hashing);
-          this.#checkDigest(await hash.digest());
-        }
-        yield bytes;
-        // The reader is done with the block; the hash may lag behind it by a few, but not by more.
-        hashed.then(
-          () => {
-            blocks.give(block);
-          },
-          () => undefined,
-        );
-        if (hashing.length > BLOCKS_AHEAD) await hashing.shift();
-      }
-    } finally {
-      hash?.abandon();
-      await Promise.allSettled(ahead);
-    }
-  }
-
-  #fill(block: Block, position: number, end: number): Promise<FilledBlock> {
-    const read = this.#readBlock(block, position, end).catch((error: unknown) => {
+  #fill(block: Block, index: number): Promise<FilledBlock> {
+    const read = this.#readBlock(block, index).catch((error: unknown) => {
       throw this.#refusal(error);
     });
     this.#reads.add(read);
@@ -143,31 +122,13 @@ export class StoredPayload {
     return named(readFailure(error, this.entry.file, 'inventory'), this.snapshotId);
   }
 
-  #checkDigest(actual: string): void {
-    try {
-      checkDigest(this.entry, actual);
-    } catch (error) {
-      throw this.#refusal(error);
-    }
-  }
-
-  async #readBlock(block: Block, position: number, end: number): Promise<FilledBlock> {
-    const { fs } = this.#context;
-    const file = this.#opened.descriptor;
+  async #readBlock(block: Block, index: number): Promise<FilledBlock> {
+    const { descriptor: file, macs, stamp } = this.#opened;
     if (file === null || this.#closed) throw new Error('The payload was closed while it was being read.');
-    const wanted = Math.min(BLOCK_BYTES, end - position);
-    let filled = 0;
-    while (filled < wanted) {
-      const count = await fs.read(file, block.subarray(filled, wanted), position + filled);
-      if (count === 0) throw lengthChanged(this.entry.file);
-      filled += count;
-    }
-    if (!sameStamp(fs.statOpen(file), this.#opened.stamp)) {
-      throw new StorageIntegrityError(`${this.entry.file} changed while it was being read.`, {
-        problem: 'checksum',
-        location: this.entry.file,
-      });
-    }
-    return { block, bytes: block.subarray(0, wanted) };
+    const position = index * BLOCK_BYTES;
+    const bytes = block.subarray(0, Math.min(BLOCK_BYTES, this.byteLength - position));
+    const mac = macs === null ? null : expectedMac(macs, index);
+    await this.#context.prover.readBlock({ file, bytes, position, name: this.entry.file, stamp, mac });
+    return { block, bytes, position };
   }
 }

@@ -10,6 +10,8 @@ import {
   type ErrorCode,
   type ErrorDetails,
 } from '../contract/errors.ts';
+import type { BlockRead } from './block-reading.ts';
+import type { Descriptor } from './file-system.ts';
 import type { TaskInput, TaskKind } from './proof-tasks.ts';
 
 export interface ProvingThreadData {
@@ -21,29 +23,37 @@ export type Batch<T> = readonly T[];
 
 export type Request =
   | { readonly id: number; readonly kind: TaskKind; readonly input: TaskInput<TaskKind> }
-  | { readonly id: number; readonly kind: 'hash-update'; readonly stream: number; readonly block: Uint8Array }
-  | { readonly id: number; readonly kind: 'hash-digest'; readonly stream: number }
-  | { readonly id: null; readonly kind: 'hash-abandon'; readonly stream: number }
+  | { readonly id: number; readonly kind: 'read-block'; readonly read: BlockRead }
   | {
       readonly id: number;
-      readonly kind: 'read-back-block';
-      readonly stream: number;
+      readonly kind: 'sink-open';
+      readonly sink: number;
+      readonly file: Descriptor;
       readonly path: string;
       readonly name: string;
-      readonly block: Uint8Array;
     }
-  | { readonly id: number; readonly kind: 'read-back-finish'; readonly stream: number }
-  | { readonly id: number; readonly kind: 'read-back-abandon'; readonly stream: number };
+  | { readonly id: number; readonly kind: 'sink-store'; readonly sink: number; readonly bytes: Uint8Array }
+  | { readonly id: number; readonly kind: 'sink-finish'; readonly sink: number }
+  | { readonly id: number; readonly kind: 'sink-abandon'; readonly sink: number };
 
 export type Answer =
   { readonly id: number; readonly value: unknown } | { readonly id: number; readonly error: PortableError };
 
 /** Structured clone drops classes and codes of errors, so they travel as data. */
 export interface PortableError {
+  /** Of a refusal; null for any other error, which may still have the platform's code. */
   readonly code: ErrorCode | null;
   readonly message: string;
   readonly details: object | null;
-  readonly cause: { readonly name: string; readonly message: string; readonly code: string | null } | null;
+  readonly cause: PortableCause | null;
+}
+
+interface PortableCause {
+  readonly name: string;
+  readonly message: string;
+  /** The platform's, with the system call that failed. */
+  readonly code: string | null;
+  readonly syscall: string | null;
 }
 
 export function packError(error: unknown): PortableError {
@@ -60,8 +70,10 @@ export function packError(error: unknown): PortableError {
 }
 
 export function unpackError(packed: PortableError): Error {
+  if (packed.code === null) {
+    return packed.cause === null ? new Error(packed.message) : unpackCause(packed.cause);
+  }
   const options = packed.cause === null ? undefined : { cause: unpackCause(packed.cause) };
-  if (packed.code === null) return new Error(packed.message, options);
   return revive(packed.code, packed.message, packed.details ?? {}, options);
 }
 
@@ -80,13 +92,19 @@ function revive(code: ErrorCode, message: string, details: object, options?: Err
   }
 }
 
-function packCause(cause: Error): NonNullable<PortableError['cause']> {
-  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : null;
-  return { name: cause.name, message: cause.message, code };
+function packCause(cause: Error): PortableCause {
+  return {
+    name: cause.name,
+    message: cause.message,
+    code: 'code' in cause && typeof cause.code === 'string' ? cause.code : null,
+    syscall: 'syscall' in cause && typeof cause.syscall === 'string' ? cause.syscall : null,
+  };
 }
 
-function unpackCause(cause: NonNullable<PortableError['cause']>): Error {
-  const error = new Error(cause.message);
-  error.name = cause.name;
-  return cause.code === null ? error : Object.assign(error, { code: cause.code });
+function unpackCause({ name, message, code, syscall }: PortableCause): Error {
+  const error = new Error(message);
+  error.name = name;
+  if (code !== null) Object.assign(error, { code });
+  if (syscall !== null) Object.assign(error, { syscall });
+  return error;
 }

@@ -1,9 +1,11 @@
-/** Runs proofs and payload hashes in worker threads, so that long hashing uses every core and not the event loop. */
+/** Runs proofs, and the storing and reading of large payloads, in worker threads, so that long hashing uses every core and not the event loop. */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Declarations } from '../contract/contexts.ts';
+import type { BlockRead } from './block-reading.ts';
+import type { Descriptor } from './file-system.ts';
 import type { TaskInput, TaskKind, TaskOutput } from './proof-tasks.ts';
-import type { PayloadHash, PayloadReadBack, Prover } from './prover.ts';
+import type { PayloadSink, Prover } from './prover.ts';
 import type { ReadBackResult } from './read-back.ts';
 import { unpackError, type Answer, type Batch, type Request } from './thread-messages.ts';
 
@@ -21,7 +23,7 @@ class ProvingThread {
   readonly #waiting = new Map<number, Waiting>();
   readonly #worker: Worker;
   #outbox: Request[] = [];
-  #streams = 0;
+  #sinks = 0;
   #nextId = 0;
   #lost: Error | null = null;
 
@@ -45,7 +47,7 @@ class ProvingThread {
   }
 
   get load(): number {
-    return this.#lost === null ? this.#waiting.size + this.#streams * 2 : Infinity;
+    return this.#lost === null ? this.#waiting.size + this.#sinks * 2 : Infinity;
   }
 
   ask(request: { kind: string } & Record<string, unknown>): Promise<unknown> {
@@ -61,45 +63,24 @@ class ProvingThread {
     });
   }
 
-  startHash(stream: number): PayloadHash {
-    this.#streams += 1;
+  openSink(sink: number, file: Descriptor, path: string, name: string): PayloadSink {
+    this.#sinks += 1;
     let open = true;
-    const release = (): void => {
-      if (open) this.#streams -= 1;
+    const opened = this.ask({ kind: 'sink-open', sink, file, path, name });
+    // A thread that is lost says so again at the next step, where somebody waits.
+    opened.catch(() => undefined);
+    const end = async (kind: 'sink-finish' | 'sink-abandon'): Promise<unknown> => {
+      if (open) this.#sinks -= 1;
       open = false;
+      return this.ask({ kind, sink });
     };
     return {
-      update: async (block) => {
-        await this.ask({ kind: 'hash-update', stream, block });
+      store: async (bytes) => {
+        await this.ask({ kind: 'sink-store', sink, bytes });
       },
-      digest: async () => {
-        release();
-        return (await this.ask({ kind: 'hash-digest', stream })) as string;
-      },
-      abandon: () => {
-        if (!open) return;
-        release();
-        const request: Request = { id: null, kind: 'hash-abandon', stream };
-        this.#say(request);
-      },
-    };
-  }
-
-  startReadBack(stream: number, path: string, name: string): PayloadReadBack {
-    this.#streams += 1;
-    let open = true;
-    const end = async (kind: 'read-back-finish' | 'read-back-abandon'): Promise<unknown> => {
-      if (open) this.#streams -= 1;
-      open = false;
-      return this.ask({ kind, stream });
-    };
-    return {
-      block: async (block) => {
-        await this.ask({ kind: 'read-back-block', stream, path, name, block });
-      },
-      finish: async () => (await end('read-back-finish')) as ReadBackResult,
+      finish: async () => (await end('sink-finish')) as ReadBackResult,
       abandon: async () => {
-        if (open) await end('read-back-abandon');
+        if (open) await end('sink-abandon');
       },
     };
   }
@@ -138,7 +119,7 @@ class WorkerProver implements Prover {
   readonly parallelism: number;
   readonly #threads: ProvingThread[] = [];
   readonly #declarations: Declarations;
-  #nextStream = 0;
+  #nextSink = 0;
   #replacements = 0;
   #closed = false;
 
@@ -152,12 +133,12 @@ class WorkerProver implements Prover {
     return (await this.#leastLoaded().ask({ kind, input })) as TaskOutput<K>;
   }
 
-  startHash(): PayloadHash {
-    return this.#leastLoaded().startHash(this.#nextStream++);
+  openSink(file: Descriptor, path: string, name: string): PayloadSink {
+    return this.#leastLoaded().openSink(this.#nextSink++, file, path, name);
   }
 
-  startReadBack(path: string, name: string): PayloadReadBack {
-    return this.#leastLoaded().startReadBack(this.#nextStream++, path, name);
+  async readBlock(read: BlockRead): Promise<void> {
+    await this.#leastLoaded().ask({ kind: 'read-block', read });
   }
 
   async close(): Promise<void> {

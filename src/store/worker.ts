@@ -1,7 +1,9 @@
-/** A proving thread: runs the tasks it is sent and answers each; keeps the hashes of payloads that still arrive. */
-import { createHash, type Hash } from 'node:crypto';
+/** A proving thread: runs what it is sent, in order, and answers each; keeps the state of payloads that still arrive. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { nodeFileSystem } from './node-file-system.ts';
+import { readBlockSync } from './block-reading.ts';
+import type { Descriptor } from './file-system.ts';
+import { writeFullySync } from './file-writing.ts';
 import { ReadBack } from './read-back.ts';
 import { runTask } from './proof-tasks.ts';
 import {
@@ -13,49 +15,54 @@ import {
 } from './thread-messages.ts';
 
 const { declarations } = workerData as ProvingThreadData;
-const hashes = new Map<number, Hash>();
-const readBacks = new Map<number, ReadBack>();
 
-function hashOf(stream: number): Hash {
-  const known = hashes.get(stream);
-  if (known !== undefined) return known;
-  const hash = createHash('sha256');
-  hashes.set(stream, hash);
-  return hash;
+interface Sink {
+  readonly file: Descriptor;
+  readonly readBack: ReadBack;
+  failed: boolean;
 }
 
-function readBackOf(stream: number, path: string, name: string): ReadBack {
-  const known = readBacks.get(stream);
-  if (known !== undefined) return known;
-  const readBack = new ReadBack(nodeFileSystem, path, name);
-  readBacks.set(stream, readBack);
-  return readBack;
+const sinks = new Map<number, Sink>();
+
+function sinkOf(id: number): Sink {
+  const sink = sinks.get(id);
+  if (sink === undefined) throw new Error('The payload was not opened, or was ended before.');
+  return sink;
+}
+
+/** Write, read back and hash without a turn of another thread between them: waking one costs more than the work. */
+function store(sink: Sink, bytes: Uint8Array): void {
+  const { file, readBack, failed } = sink;
+  if (failed) throw new Error('Nothing more is written to a payload after a failure.');
+  sink.failed = true;
+  writeFullySync(nodeFileSystem, file, bytes, readBack.byteLength);
+  readBack.block(bytes);
+  sink.failed = false;
 }
 
 function answerTo(request: Request): unknown {
   switch (request.kind) {
-    case 'hash-update':
-      hashOf(request.stream).update(request.block);
+    case 'read-block':
+      readBlockSync(nodeFileSystem, request.read);
       return undefined;
-    case 'hash-digest': {
-      const digest = hashOf(request.stream).digest('hex');
-      hashes.delete(request.stream);
-      return digest;
+    case 'sink-open':
+      sinks.set(request.sink, {
+        file: request.file,
+        readBack: new ReadBack(nodeFileSystem, request.path, request.name),
+        failed: false,
+      });
+      return undefined;
+    case 'sink-store':
+      store(sinkOf(request.sink), request.bytes);
+      return undefined;
+    case 'sink-finish': {
+      const { readBack } = sinkOf(request.sink);
+      sinks.delete(request.sink);
+      return readBack.finish();
     }
-    case 'hash-abandon':
-      hashes.delete(request.stream);
-      return undefined;
-    case 'read-back-block':
-      readBackOf(request.stream, request.path, request.name).block(request.block);
-      return undefined;
-    case 'read-back-finish': {
-      const readBack = readBacks.get(request.stream);
-      readBacks.delete(request.stream);
-      return readBack?.finish();
-    }
-    case 'read-back-abandon':
-      readBacks.get(request.stream)?.close();
-      readBacks.delete(request.stream);
+    case 'sink-abandon':
+      sinks.get(request.sink)?.readBack.close();
+      sinks.delete(request.sink);
       return undefined;
     default:
       return runTask(nodeFileSystem, declarations, request.kind, request.input);
@@ -78,9 +85,9 @@ function sayAll(): void {
 async function serve(request: Request): Promise<void> {
   try {
     const value = await answerTo(request);
-    if (request.id !== null) say({ id: request.id, value });
+    say({ id: request.id, value });
   } catch (error) {
-    if (request.id !== null) say({ id: request.id, error: packError(error) });
+    say({ id: request.id, error: packError(error) });
   }
 }
 
