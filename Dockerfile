@@ -1,5 +1,3 @@
-# syntax=docker/dockerfile:1
-
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -18,8 +16,9 @@ COPY --from=build /app/dist ./dist
 COPY examples/contexts.json ./examples/contexts.json
 COPY openapi/openapi.json ./openapi/openapi.json
 
+# Copied files keep the modes of the checkout, which a strict umask makes unreadable for others.
 # A fresh named volume takes its owner from here. A bind mount keeps its own: it must be writable for uid 1000.
-RUN mkdir /data && chown node:node /data
+RUN chmod -R a+rX package.json examples openapi && mkdir /data && chown node:node /data
 VOLUME /data
 
 # Any address but loopback needs a token: run with `-e SNAPSHOTS_TOKEN=...`, or the service refuses to start.
@@ -37,8 +36,15 @@ ENV MALLOC_TRIM_THRESHOLD_=268435456 \
 USER node
 EXPOSE 8750
 
-HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SNAPSHOTS_PORT || 8750}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+# Asks where the variables say the service listens, and gives up by itself: not every engine enforces its timeout.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["node", "-e", "\
+  const { SNAPSHOTS_PORT, SNAPSHOTS_SOCKET, SNAPSHOTS_BASE_PATH } = process.env; \
+  const path = `${(SNAPSHOTS_BASE_PATH || '').replace(/[/]$/, '')}/healthz`; \
+  const at = SNAPSHOTS_SOCKET ? { socketPath: SNAPSHOTS_SOCKET } : { host: '127.0.0.1', port: SNAPSHOTS_PORT || 8750 }; \
+  require('http') \
+    .get({ ...at, path }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)) \
+    .on('error', () => process.exit(1)); \
+  setTimeout(() => process.exit(1), 4000);"]
 
 # Running uploads may finish first: give `docker stop -t` more than the service's own limit for that.
 STOPSIGNAL SIGTERM

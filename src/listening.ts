@@ -1,4 +1,5 @@
 /** Where the service listens: a port, a unix socket, or a socket that systemd hands over (sd_listen_fds). */
+import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
@@ -53,7 +54,10 @@ export async function listen(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<string> {
   try {
-    if (isSocketPassed(environment)) return await listenOnPassed(server, config);
+    if (isSocketPassed(environment)) {
+      refuseSeveralSockets(environment);
+      return await listenOnPassed(server, config);
+    }
     if (config.socket === undefined) {
       const { host, port } = config;
       return (await server.listen({ host, port, listenTextResolver: () => 'listening' })) + config.basePath;
@@ -75,7 +79,21 @@ function isSocketPassed(environment: Readonly<Record<string, string | undefined>
   return environment['LISTEN_PID'] === String(process.pid) && Number(environment['LISTEN_FDS']) >= 1;
 }
 
+/** Whoever connects to a socket that nobody serves would wait for ever. */
+function refuseSeveralSockets({ LISTEN_FDS: passed }: Readonly<Record<string, string | undefined>>): void {
+  if (Number(passed) === 1) return;
+  throw new ConfigError(
+    `${passed} sockets were passed (LISTEN_FDS), and one is served: leave one ListenStream= in the socket unit`,
+  );
+}
+
 async function listenOnPassed(server: FastifyInstance, config: Config): Promise<string> {
+  // Fastify waits only for servers that it made listen itself: without this, stopping would cut running transfers.
+  server.addHook('onClose', async () => {
+    const closed = once(server.server, 'close');
+    server.server.close();
+    await closed;
+  });
   await server.ready();
   await new Promise<void>((resolve, reject) => {
     server.server.once('error', reject);
