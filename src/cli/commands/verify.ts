@@ -10,6 +10,7 @@ import { loadDeclarations } from '../declarations.ts';
 import { EXIT, UsageError } from '../exit-codes.ts';
 import { openLocalStore } from '../local-store.ts';
 import { counted, formatBytes, note, print, printable, printJson, progressBar } from '../output.ts';
+import { proveSnapshot } from '../snapshot-proof.ts';
 
 interface VerifyOptions extends OutputOptions {
   readonly contexts?: string;
@@ -79,7 +80,7 @@ async function verify(root: string, ids: readonly string[], options: VerifyOptio
   const { store, names } = await openLocalStore(root, declarations, options.jobs);
   try {
     const chosen = ids.length === 0 ? names : ids;
-    const { problems, bytes } = await proveAll(store, chosen, options);
+    const { problems, bytes } = await proveAll(store, root, chosen, options);
     const { incomplete } = await store.inspectIncomplete();
     return {
       root,
@@ -94,8 +95,11 @@ async function verify(root: string, ids: readonly string[], options: VerifyOptio
   }
 }
 
+const FOREIGN = 'does not belong into snapshots/: its name is not a snapshot id';
+
 async function proveAll(
   store: LocalSnapshotStore,
+  root: string,
   names: readonly string[],
   { jobs }: VerifyOptions,
 ): Promise<{ readonly problems: readonly Problem[]; readonly bytes: bigint }> {
@@ -107,7 +111,8 @@ async function proveAll(
   const lane = async (): Promise<void> => {
     for (const name of waiting) {
       try {
-        const proven = await prove(store, name);
+        if (!isSnapshotId(name)) throw new Error(FOREIGN);
+        const proven = await proveSnapshot(store, root, name);
         // Added only now: the other lanes add to it meanwhile.
         bytes += proven;
       } catch (error) {
@@ -123,13 +128,6 @@ async function proveAll(
     progress.stop();
   }
   return { problems: problems.sort((a, b) => (a.path < b.path ? -1 : 1)), bytes };
-}
-
-/** The bytes of the proven arrays. */
-async function prove(store: LocalSnapshotStore, name: string): Promise<bigint> {
-  if (!isSnapshotId(name)) throw new Error('does not belong into snapshots/: its name is not a snapshot id');
-  const { manifest } = await store.readManifest(name);
-  return Object.values(manifest.arrays).reduce((sum, entry) => sum + BigInt(entry.byte_length), 0n);
 }
 
 function problemOf(name: string, error: unknown): Problem {
