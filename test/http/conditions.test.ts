@@ -223,7 +223,7 @@ test('intent.json is served as stored while the package holds it, and named by t
   expect((await ask(url, path, { method: 'HEAD' })).headers['content-length']).toBe(
     String(answer.body.length),
   );
-  const again = await ask(url, path, { headers: { 'if-none-match': answer.headers['etag'] ?? '' } });
+  const again = await ask(url, path, { headers: { 'if-none-match': answer.headers.etag ?? '' } });
   expect(again.status).toBe(304);
   const related = `<${path}>; rel="related"`;
   expect((await ask(url, `/snapshots/${id}`)).headers['link']).toContain(related);
