@@ -8,7 +8,7 @@ import type { Descriptor, FileStamp, FileSystemReader } from './file-system.ts';
 import { lengthMismatch, openRegularFile, readFailure } from './stored-file.ts';
 
 /** Small enough to stay in the processor's own cache from the read to the hash. */
-const PIECE_BYTES = 256 * 1024;
+const PIECE_BYTES = 128 * 1024;
 
 export interface ReadBackResult {
   /** 64 lowercase hex, of the bytes as they were read back. */
