@@ -10,7 +10,7 @@ export const STORE_PROBLEMS = {
       'After a lost answer, compare manifest_sha256 with the digest of your own manifest: if they are equal, your ' +
       'publication succeeded. Otherwise choose a new id.',
     example: {
-      detail: `snapshots/${ID} exists already and is never overwritten. If its manifest_sha256 is that of your manifest, it is the same snapshot.`,
+      detail: `snapshots/${ID} exists already and is never overwritten. If its manifest_sha256 is that of your manifest, it is the same manifest.`,
       details: { snapshot_id: ID, location: `snapshots/${ID}`, manifest_sha256: SHA256 },
     },
   },

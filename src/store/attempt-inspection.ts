@@ -95,7 +95,7 @@ async function judge(
     return report(
       facts,
       'STAGING',
-      `No completion marker: still being written, or interrupted with ${held}.`,
+      `No completion marker: still being written, refused, or interrupted, with ${held}.`,
     );
   }
   await verifyPackage(fs, { directory, snapshotId, declarations, stage: 'complete', payloads: 'all' });

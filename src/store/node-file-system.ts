@@ -35,6 +35,14 @@ function callVoid(run: (done: (error: NodeJS.ErrnoException | null) => void) => 
   });
 }
 
+/** What the platform says, without the search of a stack that its own error costs: that nothing is there is the good case. */
+function noEntry(): Error {
+  return Object.assign(new Error('ENOENT: no such file or directory, lstat'), {
+    code: 'ENOENT',
+    syscall: 'lstat',
+  });
+}
+
 function kindOf(entry: fs.Dirent | fs.BigIntStats): FileKind {
   if (entry.isFile()) return 'file';
   if (entry.isDirectory()) return 'directory';
@@ -128,7 +136,11 @@ export const nodeFileSystem: FileSystem & BlockingWriter = {
     return { free: stats.bavail * stats.bsize, total: stats.blocks * stats.bsize };
   },
 
-  statEntry: (path) => statOf(fs.lstatSync(path, { bigint: true })),
+  statEntry: (path) => {
+    const stats = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    if (stats === undefined) throw noEntry();
+    return statOf(stats);
+  },
   listDirectory: (path): DirectoryEntry[] =>
     fs.readdirSync(path, { withFileTypes: true }).map((entry) => ({ name: entry.name, kind: kindOf(entry) })),
   openForReading: (path) => fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK),

@@ -65,7 +65,7 @@ export async function existing(
     const input = { directory, snapshotId: id, stage: 'complete', payloads: 'none' } as const;
     const { manifestSha256 } = await context.prover.run('verify', input);
     digest = { manifest_sha256: manifestSha256 };
-    state = 'If its manifest_sha256 is that of your manifest, it is the same snapshot.';
+    state = 'If its manifest_sha256 is that of your manifest, it is the same manifest.';
   } catch {
     // The refusal holds whatever lies there; its digest is a help, not a condition.
   }
