@@ -8,7 +8,7 @@ const KEPT_BLOCKS = 32;
 const BLOCKS_WAITING = 12;
 const MOST_WAITING_OF_ONE = 4;
 
-export type Block = Buffer;
+export type Block = Uint8Array<SharedArrayBuffer>;
 
 export class BlockPool {
   readonly #free: Block[] = [];
@@ -32,7 +32,7 @@ export class BlockPool {
   }
 
   take(): Block {
-    return this.#free.pop() ?? Buffer.from(new SharedArrayBuffer(BLOCK_BYTES));
+    return this.#free.pop() ?? new Uint8Array(new SharedArrayBuffer(BLOCK_BYTES));
   }
 
   /** Only for blocks that no write, hash or reader still uses. */

@@ -46,20 +46,38 @@ export async function closeAfter(fs: FileSystem, file: Descriptor, synced: Promi
   await fs.close(file);
 }
 
-/** Creates a small file, writes all of it and starts its fsync; the returned promise settles when it is durable. */
+/** The two steps of a small file; rejections are for whoever awaits them, and never "unhandled" until then. */
+export interface SmallFile {
+  /** All of it is in the file. */
+  readonly stored: Promise<unknown>;
+  /** It is durable, and its descriptor closed, as it is after any failure. */
+  readonly synced: Promise<void>;
+}
+
+/** Writes all of a small file that is being created, and starts its fsync. */
+export function writeAndSync(fs: FileSystem, creating: Promise<Descriptor>, bytes: Uint8Array): SmallFile {
+  const stored = creating.then(async (file) => {
+    try {
+      await writeFully(fs, file, bytes, 0);
+    } catch (error) {
+      await fs.close(file).catch(() => undefined);
+      throw error;
+    }
+    return file;
+  });
+  const synced = stored.then((file) => closeAfter(fs, file, fs.sync(file)));
+  stored.catch(() => undefined);
+  synced.catch(() => undefined);
+  return { stored, synced };
+}
+
+/** Creates a small file and writes all of it; the returned promise settles when it is durable. */
 export async function writeSmallFile(
   fs: FileSystem,
   path: string,
   bytes: Uint8Array,
 ): Promise<{ readonly synced: Promise<void> }> {
-  const file = await fs.createFile(path);
-  try {
-    await writeFully(fs, file, bytes, 0);
-  } catch (error) {
-    await fs.close(file).catch(() => undefined);
-    throw error;
-  }
-  const synced = closeAfter(fs, file, fs.sync(file));
-  synced.catch(() => undefined);
+  const { stored, synced } = writeAndSync(fs, fs.createFile(path), bytes);
+  await stored;
   return { synced };
 }

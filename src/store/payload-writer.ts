@@ -4,11 +4,14 @@ import { payloadFileName, type ArrayKey } from '../contract/ids.ts';
 import { BLOCK_BYTES, type Block, type BlockPool } from './block-pool.ts';
 import { sameStamp, type Descriptor, type FileStamp, type FileSystem } from './file-system.ts';
 import { payloadPath } from './layout.ts';
-import { closeAfter, writeFully } from './file-writing.ts';
+import { closeAfter, writeAndSync, writeFully } from './file-writing.ts';
 import type { PayloadSink, Prover } from './prover.ts';
 
 /** Dirty bytes after which the disk is asked to begin writing, so that the final fsync finds little left to do. */
 const WRITE_BACK_BYTES = 32 * 1024 * 1024;
+
+/** Payloads up to this size are written while the next one is being received. */
+const BESIDE_BYTES = 64 * 1024;
 
 export interface WrittenPayload {
   readonly key: ArrayKey;
@@ -17,6 +20,8 @@ export interface WrittenPayload {
   readonly sha256: string;
   /** The state in which a large file was read back whole; null for one that has to be read back with its package. */
   readonly stamp: FileStamp | null;
+  /** Settles when all of it is in the file; its failure ends the publication. */
+  readonly stored: Promise<unknown>;
   /** Settles when the final fsync has; its failure must be awaited before anything is called durable. */
   readonly synced: Promise<void>;
 }
@@ -30,11 +35,13 @@ export interface PayloadWriterContext {
 /** The file of one payload while it arrives. */
 class PayloadWriter {
   readonly #context: PayloadWriterContext;
-  readonly #file: Descriptor;
+  readonly #creating: Promise<Descriptor>;
   readonly #path: string;
   readonly #name: string;
   readonly #inFlight = new Set<Promise<void>>();
   #block: Block | null = null;
+  /** The same memory as the block's. */
+  #target: Buffer = Buffer.alloc(0);
   #filled = 0;
   #submitted = 0;
   #sink: PayloadSink | null = null;
@@ -47,9 +54,17 @@ class PayloadWriter {
   #resting: FileStamp | null = null;
   #disturbed = false;
 
-  constructor(context: PayloadWriterContext, file: Descriptor, directory: string, key: ArrayKey) {
+  constructor(
+    context: PayloadWriterContext,
+    creating: Promise<Descriptor>,
+    directory: string,
+    key: ArrayKey,
+  ) {
     this.#context = context;
-    this.#file = file;
+    this.#creating = creating;
+    creating.catch((error: unknown) => {
+      this.#fail(error);
+    });
     this.#path = payloadPath(directory, key);
     this.#name = payloadFileName(key);
   }
@@ -63,26 +78,36 @@ class PayloadWriter {
     let offset = 0;
     while (offset < chunk.length) {
       if (this.#failure !== null) throw this.#failure;
-      this.#block ??= this.#context.blocks.take();
+      if (this.#block === null) this.#take();
       const room = Math.min(BLOCK_BYTES - this.#filled, chunk.length - offset);
       // One memcpy. `set` copies into shared memory word by word, at a quarter of the speed.
-      this.#block.fill(chunk.subarray(offset, offset + room), this.#filled, this.#filled + room);
+      this.#target.fill(chunk.subarray(offset, offset + room), this.#filled, this.#filled + room);
       this.#filled += room;
       offset += room;
       if (this.#filled === BLOCK_BYTES) {
-        this.#submit();
+        this.#submit(await this.#creating);
         while (this.#inFlight.size >= this.#context.blocks.share) await Promise.race(this.#inFlight);
       }
     }
   }
 
+  /** All bytes of a payload so small that nothing of it was written yet; null for any other. Nothing may follow. */
+  takeSmall(): Uint8Array | null {
+    if (this.#sink !== null || this.#filled > BESIDE_BYTES) return null;
+    const bytes =
+      this.#block === null ? new Uint8Array() : Buffer.from(this.#block.subarray(0, this.#filled));
+    this.#giveBack();
+    return bytes;
+  }
+
   /** Flushes, proves and starts the final fsync. */
   async finish(): Promise<{ sha256: string; stamp: FileStamp | null; synced: Promise<void> }> {
-    if (this.#sink === null) return { ...(await this.#finishSmall()), synced: this.#finalSync() };
-    if (this.#filled > 0) this.#submit();
+    const file = await this.#creating;
+    if (this.#sink === null) return { ...(await this.#finishSmall(file)), synced: this.#finalSync(file) };
+    if (this.#filled > 0) this.#submit(file);
     await this.#settled();
     // Under way while the end of the file is proven; whatever comes of that, the descriptor is closed after it.
-    this.#syncing = this.#finalSync();
+    this.#syncing = this.#finalSync(file);
     this.#syncing.catch(() => undefined);
     const { sha256, stamp } = await this.#sink.finish();
     this.#compareResting(stamp);
@@ -90,48 +115,53 @@ class PayloadWriter {
     return { sha256, stamp: this.#disturbed ? null : stamp, synced: this.#syncing };
   }
 
-  /** After a failure: waits until nothing touches the file any more, so that it can be closed. */
+  /** After a failure: waits until nothing touches the file any more, and closes it. */
   async abandon(): Promise<void> {
     await Promise.allSettled([...this.#inFlight]);
     await Promise.allSettled([this.#writeBack, this.#syncing, this.#sink?.abandon()]);
     this.#giveBack();
     this.#release();
+    await this.#creating.then((file) => this.#context.fs.close(file)).catch(() => undefined);
   }
 
   /** One block or less: hashed at once, and read back together with the rest of its package. */
-  async #finishSmall(): Promise<{ sha256: string; stamp: null }> {
+  async #finishSmall(file: Descriptor): Promise<{ sha256: string; stamp: null }> {
     const bytes = this.#block === null ? new Uint8Array() : this.#block.subarray(0, this.#filled);
     const sha256 = hash('sha256', bytes);
-    if (bytes.length > 0) await writeFully(this.#context.fs, this.#file, bytes, 0);
+    if (bytes.length > 0) await writeFully(this.#context.fs, file, bytes, 0);
     this.#submitted = bytes.length;
     this.#filled = 0;
     this.#giveBack();
     return { sha256, stamp: null };
   }
 
-  #submit(): void {
+  #submit(file: Descriptor): void {
     const block = this.#block;
     if (block === null) return;
-    if (this.#resting !== null) this.#compareResting(this.#context.fs.statOpen(this.#file));
+    if (this.#resting !== null) this.#compareResting(this.#context.fs.statOpen(file));
     const bytes = this.#filled === BLOCK_BYTES ? block : block.subarray(0, this.#filled);
     this.#submitted += this.#filled;
     this.#block = null;
     this.#filled = 0;
     if (this.#sink === null) {
-      this.#sink = this.#context.prover.openSink(this.#file, this.#path, this.#name);
+      this.#sink = this.#context.prover.openSink(file, this.#path, this.#name);
       this.#context.blocks.uploadBegins();
     }
-    const work = this.#store(block, bytes, this.#sink);
+    const work = this.#store(file, { block, bytes }, this.#sink);
     this.#inFlight.add(work);
     const ended = (): void => {
       this.#inFlight.delete(work);
-      if (this.#inFlight.size === 0) this.#rest();
+      if (this.#inFlight.size === 0) this.#rest(file);
     };
     work.then(ended, ended);
   }
 
   /** Never rejects: the first failure is kept and thrown to the producer at its next step. */
-  async #store(block: Block, bytes: Uint8Array, sink: PayloadSink): Promise<void> {
+  async #store(
+    file: Descriptor,
+    { block, bytes }: { readonly block: Block; readonly bytes: Uint8Array },
+    sink: PayloadSink,
+  ): Promise<void> {
     try {
       await sink.store(bytes);
     } catch (error) {
@@ -141,7 +171,7 @@ class PayloadWriter {
     this.#unsynced += bytes.length;
     if (this.#unsynced >= WRITE_BACK_BYTES && this.#writeBack === null && this.#failure === null) {
       this.#unsynced = 0;
-      this.#writeBack = this.#context.fs.syncData(this.#file).then(
+      this.#writeBack = this.#context.fs.syncData(file).then(
         () => {
           this.#writeBack = null;
         },
@@ -157,9 +187,9 @@ class PayloadWriter {
    * Each block is read back once. That none is changed afterwards shows in the state of the file while no write of ours is
    * under way; a file in which it moved is read and hashed once more as a whole, with its package.
    */
-  #rest(): void {
+  #rest(file: Descriptor): void {
     try {
-      this.#resting = this.#context.fs.statOpen(this.#file);
+      this.#resting = this.#context.fs.statOpen(file);
     } catch (error) {
       this.#fail(error);
     }
@@ -175,14 +205,19 @@ class PayloadWriter {
     if (this.#failure !== null) throw this.#failure;
   }
 
-  async #finalSync(): Promise<void> {
+  async #finalSync(file: Descriptor): Promise<void> {
     if (this.#writeBack !== null) await this.#writeBack;
     if (this.#failure !== null) throw this.#failure;
-    await this.#context.fs.sync(this.#file);
+    await this.#context.fs.sync(file);
   }
 
   #fail(error: unknown): void {
     this.#failure ??= error instanceof Error ? error : new Error(String(error));
+  }
+
+  #take(): void {
+    this.#block = this.#context.blocks.take();
+    this.#target = Buffer.from(this.#block.buffer);
   }
 
   #release(): void {
@@ -209,21 +244,25 @@ export async function writePayload(
   onBytes: (byteLength: number) => void,
 ): Promise<WrittenPayload> {
   const { fs } = context;
-  const file = await fs.createFile(payloadPath(directory, key));
-  const writer = new PayloadWriter(context, file, directory, key);
+  const creating = fs.createFile(payloadPath(directory, key));
+  const writer = new PayloadWriter(context, creating, directory, key);
   try {
     for await (const chunk of chunks) {
       onBytes(writer.byteLength + chunk.length);
       await writer.append(chunk);
     }
+    const small = writer.takeSmall();
+    if (small !== null) {
+      const sha256 = hash('sha256', small);
+      return { key, byteLength: small.length, sha256, stamp: null, ...writeAndSync(fs, creating, small) };
+    }
     const { sha256, stamp, synced } = await writer.finish();
-    const closed = closeAfter(fs, file, synced);
+    const closed = closeAfter(fs, await creating, synced);
     // Awaited later, together with every other sync of the attempt; until then a rejection must not be "unhandled".
     closed.catch(() => undefined);
-    return { key, byteLength: writer.byteLength, sha256, stamp, synced: closed };
+    return { key, byteLength: writer.byteLength, sha256, stamp, stored: Promise.resolve(), synced: closed };
   } catch (error) {
     await writer.abandon();
-    await fs.close(file).catch(() => undefined);
     throw error;
   }
 }

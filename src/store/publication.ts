@@ -48,6 +48,8 @@ import { fromSource, publicationFailure, settleAll, type Phase } from './publica
 /** The most that is proven in the thread that publishes: well under a millisecond of work. */
 const NEAR_BYTES = 256 * 1024;
 const NEAR_FILES = 16;
+/** Small payloads that may be written while the next one is received. */
+const PAYLOADS_BESIDE = 4;
 
 export interface Published extends BuiltManifest {
   /** Name of the attempt that became the snapshot. */
@@ -137,6 +139,7 @@ class Publication {
     const written = new Map<ArrayKey, WrittenPayload>();
     const dtypes = new Map<ArrayKey, Dtype>();
     const arrived = new Set<ArrayKey>();
+    const unstored: Promise<unknown>[] = [];
     let total = 0;
     for await (const { name, chunks, dtype } of fromSource(payloads)) {
       const key = declaredKey(this.#draft, name, arrived);
@@ -155,7 +158,10 @@ class Publication {
       total += payload.byteLength;
       written.set(key, payload);
       this.#underWay.push(payload.synced);
+      unstored.push(payload.stored);
+      if (unstored.length >= PAYLOADS_BESIDE) await unstored.shift();
     }
+    await Promise.all(unstored);
     return { written, dtypes };
   }
 
