@@ -1,15 +1,21 @@
 /** Every byte of one stored snapshot, proven on as many threads as it has large arrays (PW-07.03). */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StorageIntegrityError } from '../contract/errors.ts';
 import { sha256Hex } from '../contract/digest.ts';
 import type { SnapshotId } from '../contract/ids.ts';
 import { parseManifest, type Manifest } from '../contract/manifest.ts';
 import { MANIFEST_FILE, SNAPSHOTS } from '../store/layout.ts';
+import { nodeFileSystem } from '../store/node-file-system.ts';
+import { readExactly, withFile } from '../store/stored-file.ts';
 import type { LocalSnapshotStore } from '../store/local-snapshot-store.ts';
 
 /** Below this one thread is done before the others have looked at the frame of the package again. */
 const SPREAD_BYTES = 64n * 1024n * 1024n;
+
+/** More arrays are small beside the frame that each of them proves again. */
+const SPREAD_ARRAYS = 16;
+/** A larger one is left to the proof itself. */
+const MAX_PLAN_BYTES = 1024n * 1024n;
 
 interface Plan {
   readonly manifest: Manifest;
@@ -23,8 +29,9 @@ export async function proveSnapshot(
   id: SnapshotId,
   spreadBytes = SPREAD_BYTES,
 ): Promise<bigint> {
-  const plan = await planOf(root, id);
-  if (plan === null || Object.keys(plan.manifest.arrays).length < 2 || bytesOf(plan.manifest) < spreadBytes) {
+  const plan = planOf(root, id);
+  const count = plan === null ? 0 : Object.keys(plan.manifest.arrays).length;
+  if (plan === null || count < 2 || count > SPREAD_ARRAYS || bytesOf(plan.manifest) < spreadBytes) {
     return bytesOf((await store.readManifest(id)).manifest);
   }
   // Each of these proves marker, manifest, inventory and all lengths as well, so together they prove everything.
@@ -39,9 +46,13 @@ export async function proveSnapshot(
 }
 
 /** What the manifest says, unproven: only a plan of the work. Null where it cannot be read; the proof then says why. */
-async function planOf(root: string, id: SnapshotId): Promise<Plan | null> {
+function planOf(root: string, id: SnapshotId): Plan | null {
   try {
-    const bytes = await readFile(join(root, SNAPSHOTS, id, MANIFEST_FILE));
+    const path = join(root, SNAPSHOTS, id, MANIFEST_FILE);
+    const bytes = withFile(nodeFileSystem, path, MANIFEST_FILE, 'manifest', (file, { size }) =>
+      size > MAX_PLAN_BYTES ? null : readExactly(nodeFileSystem, file, MANIFEST_FILE, Number(size)),
+    );
+    if (bytes === null) return null;
     return { manifest: parseManifest(bytes), manifestSha256: sha256Hex(bytes) };
   } catch {
     return null;

@@ -140,8 +140,13 @@ class Publication {
     const dtypes = new Map<ArrayKey, Dtype>();
     const arrived = new Set<ArrayKey>();
     const unstored: Promise<unknown>[] = [];
+    let failed: { readonly error: unknown } | null = null;
+    const throwFailed = (): void => {
+      if (failed !== null) throw failed.error;
+    };
     let total = 0;
     for await (const { name, chunks, dtype } of fromSource(payloads)) {
+      throwFailed();
       const key = declaredKey(this.#draft, name, arrived);
       arrived.add(key);
       const declared = this.#draft.arrays[key] as DraftArray;
@@ -152,6 +157,7 @@ class Publication {
         key,
         space.guard(fromSource(chunks)),
         (byteLength) => {
+          throwFailed();
           checkRunningLength(key, declared, byteLength, total + byteLength, limits);
         },
       );
@@ -159,6 +165,10 @@ class Publication {
       written.set(key, payload);
       this.#underWay.push(payload.synced);
       unstored.push(payload.stored);
+      // Told with the next chunk, not after all that may still come.
+      payload.stored.catch((error: unknown) => {
+        failed ??= { error };
+      });
       if (unstored.length >= PAYLOADS_BESIDE) await unstored.shift();
     }
     await Promise.all(unstored);
