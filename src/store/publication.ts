@@ -145,31 +145,38 @@ class Publication {
       if (failed !== null) throw failed.error;
     };
     let total = 0;
-    for await (const { name, chunks, dtype } of fromSource(payloads)) {
+    try {
+      for await (const { name, chunks, dtype } of fromSource(payloads)) {
+        throwFailed();
+        const key = declaredKey(this.#draft, name, arrived);
+        arrived.add(key);
+        const declared = this.#draft.arrays[key] as DraftArray;
+        dtypes.set(key, settledDtype(key, dtype, this.#draft, dtypes));
+        const payload = await writePayload(
+          this.#context,
+          this.#directory,
+          key,
+          space.guard(fromSource(chunks)),
+          (byteLength) => {
+            throwFailed();
+            checkRunningLength(key, declared, byteLength, total + byteLength, limits);
+          },
+        );
+        total += payload.byteLength;
+        written.set(key, payload);
+        this.#underWay.push(payload.synced);
+        unstored.push(payload.stored);
+        // Told with the next chunk, not after all that may still come.
+        payload.stored.catch((error: unknown) => {
+          failed ??= { error };
+        });
+        if (unstored.length >= PAYLOADS_BESIDE) await unstored.shift();
+      }
+    } catch (error) {
+      // What came first is what is told: a disk that failed, not the client that left after it.
+      await Promise.allSettled(unstored);
       throwFailed();
-      const key = declaredKey(this.#draft, name, arrived);
-      arrived.add(key);
-      const declared = this.#draft.arrays[key] as DraftArray;
-      dtypes.set(key, settledDtype(key, dtype, this.#draft, dtypes));
-      const payload = await writePayload(
-        this.#context,
-        this.#directory,
-        key,
-        space.guard(fromSource(chunks)),
-        (byteLength) => {
-          throwFailed();
-          checkRunningLength(key, declared, byteLength, total + byteLength, limits);
-        },
-      );
-      total += payload.byteLength;
-      written.set(key, payload);
-      this.#underWay.push(payload.synced);
-      unstored.push(payload.stored);
-      // Told with the next chunk, not after all that may still come.
-      payload.stored.catch((error: unknown) => {
-        failed ??= { error };
-      });
-      if (unstored.length >= PAYLOADS_BESIDE) await unstored.shift();
+      throw error;
     }
     await Promise.all(unstored);
     return { written, dtypes };

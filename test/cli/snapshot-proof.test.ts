@@ -1,4 +1,5 @@
 /** A large snapshot is proven array by array, on several threads: as strictly as by one. */
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -86,3 +87,33 @@ test('what is not there is not found', async () => {
     code: 'snapshot_not_found',
   });
 });
+
+test('more arrays than the threads gain from are proven in one piece', async () => {
+  const { url, root } = await startService();
+  const keys = Array.from({ length: 17 }, (_, index) => `k${index}`);
+  await clientOf(url).publish(
+    metadataOf(ID),
+    Object.fromEntries(keys.map((key) => [key, new Uint8Array(100)])),
+  );
+  const store = new LocalSnapshotStore(root, { declarations });
+  const watched = {
+    readManifest: store.readManifest.bind(store),
+    openArray: () => Promise.reject(new Error('each array proves the whole frame again')),
+  };
+  expect(await proveSnapshot(watched, root, ID, 0n)).toBe(1700n);
+});
+
+test.skipIf(process.platform === 'win32')(
+  'a FIFO in place of the manifest is refused, not waited for',
+  async () => {
+    const { prove, package: path } = await published();
+    fs.rmSync(join(path, 'manifest.json'));
+    execFileSync('mkfifo', [join(path, 'manifest.json')]);
+    for (const way of WAYS) {
+      await expect(prove(way)).rejects.toMatchObject({
+        code: 'storage_integrity',
+        details: { problem: 'inventory' },
+      });
+    }
+  },
+);

@@ -60,3 +60,51 @@ describe('whichever operation of it fails, however it fails: all or nothing, tol
     expect(report).toMatchObject({ faults: FAULT_ERRORS.length, violations: [] });
   });
 });
+
+describe('a small payload whose write fails while the next one is received', () => {
+  const failingWrite = async () => {
+    const root = temporaryRoot();
+    const fileSystem = new FaultFileSystem(root);
+    const store = storeAt(root, { fileSystem });
+    await store.prepare();
+    // The first write is that of the intent.
+    fileSystem.arm({ at: 2, kind: 'EIO', method: 'write' });
+    const struck = () => vi.waitUntil(() => fileSystem.injected !== null);
+    return { fileSystem, store, struck };
+  };
+
+  test('is told with the next chunk, not after all that may still come', async () => {
+    const { fileSystem, store, struck } = await failingWrite();
+    let sent = 0;
+    const data = (async function* () {
+      for (; sent < 100; sent += 1) {
+        yield new Uint8Array(1000);
+        await struck();
+      }
+    })();
+    const publication = publishExample(store, idOf(1), {
+      a: new Uint8Array(10),
+      b: { dtype: 'uint8', data },
+    });
+    const error = await refusalOf(publication, 'publication_failed');
+    expect(causes(error)).toContain(fileSystem.injected);
+    expect(fileSystem.struck?.path).toMatch(/array-a\.bin$/u);
+    expect(sent).toBeLessThan(5);
+    expect(fileSystem.open.size).toBe(0);
+  });
+
+  test('is what is told, although the sender leaves after it', async () => {
+    const { fileSystem, store, struck } = await failingWrite();
+    const data = (async function* () {
+      yield new Uint8Array(1000);
+      await struck();
+      throw new Error('the sender has left');
+    })();
+    const publication = publishExample(store, idOf(1), {
+      a: new Uint8Array(10),
+      b: { dtype: 'uint8', data },
+    });
+    expect(causes(await refusalOf(publication, 'publication_failed'))).toContain(fileSystem.injected);
+    expect(fileSystem.open.size).toBe(0);
+  });
+});
