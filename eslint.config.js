@@ -36,7 +36,8 @@ export default defineConfig(
         { restrictDefaultExports: { direct: true, named: true, defaultFrom: true, namedFrom: true } },
       ],
       eqeqeq: 'error',
-      'max-lines': ['warn', { max: 220 }],
+      // Wide on purpose: what is always read together belongs together. A file that does two things is cut by meaning.
+      'max-lines': ['warn', { max: 600 }],
 
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
