@@ -15,9 +15,21 @@ export type { Dtype, IntegerArray } from './contract/dtypes.ts';
 export { parseDeclarations } from './contract/contexts.ts';
 export type { Declarations } from './contract/contexts.ts';
 export {
+  ArrayMismatchError,
+  ArrayNotFoundError,
   ContractViolationError,
+  FingerprintContextMismatchError,
+  InsufficientStorageError,
+  InvalidSnapshotIdError,
+  LimitExceededError,
+  ParentNotCompleteError,
+  PublicationInProgressError,
+  PublicationUncertainError,
   SnapshotError,
+  SnapshotExistsError,
   SnapshotNotFoundError,
   StorageIntegrityError,
+  UnavailableError,
   UnsupportedPackageError,
 } from './contract/errors.ts';
+export type { ErrorCode, Violation } from './contract/errors.ts';

@@ -109,9 +109,15 @@ export class SnapshotError<C extends ErrorCode = ErrorCode> extends Error {
 
   constructor(code: C, message: string, details: ErrorDetails<C>, options?: ErrorOptions) {
     super(message, options);
-    this.name = 'SnapshotError';
+    this.name = CLASS_NAMES[code] ?? 'SnapshotError';
     this.code = code;
     this.details = details;
+  }
+
+  /** Every violation the refusal lists, by dotted path; empty where it lists none. */
+  get errors(): readonly Violation[] {
+    const { errors = [] } = this.details as { readonly errors?: readonly Violation[] };
+    return errors;
   }
 }
 
@@ -125,39 +131,82 @@ export function isSnapshotError<C extends ErrorCode>(error: unknown, code: C): e
   return error instanceof SnapshotError && error.code === code;
 }
 
-/** Stored bytes do not prove what the manifest claims (PW-07.03); never an empty or partial success. */
-export class StorageIntegrityError extends SnapshotError<'storage_integrity'> {
-  constructor(message: string, details: ErrorDetails<'storage_integrity'>, options?: ErrorOptions) {
-    super('storage_integrity', message, details, options);
-    this.name = 'StorageIntegrityError';
-  }
+type ClassOf<C extends ErrorCode> = new (
+  message: string,
+  details: ErrorDetails<C>,
+  options?: ErrorOptions,
+) => SnapshotError<C>;
+
+/**
+ * The class of one code, the same for library and client: whatever carries the code is an instance of it, whether this
+ * process refused or a service did.
+ */
+function classOf<C extends ErrorCode>(code: C): ClassOf<C> {
+  return class extends SnapshotError<C> {
+    constructor(message: string, details: ErrorDetails<C>, options?: ErrorOptions) {
+      super(code, message, details, options);
+    }
+
+    static override [Symbol.hasInstance](value: unknown): boolean {
+      return isSnapshotError(value, code);
+    }
+  };
 }
 
+export class ArrayMismatchError extends classOf('array_mismatch') {}
+export class ArrayNotFoundError extends classOf('array_not_found') {}
+export class FingerprintContextMismatchError extends classOf('fingerprint_context_mismatch') {}
+export class InsufficientStorageError extends classOf('insufficient_storage') {}
+export class InvalidSnapshotIdError extends classOf('invalid_snapshot_id') {}
+export class LimitExceededError extends classOf('limit_exceeded') {}
+export class ParentNotCompleteError extends classOf('parent_not_complete') {}
+export class PublicationInProgressError extends classOf('publication_in_progress') {}
+/** The snapshot may be published: read exactly this id before anything else (PW-07.04). */
+export class PublicationUncertainError extends classOf('publication_uncertain') {}
+export class RangeNotSatisfiableError extends classOf('range_not_satisfiable') {}
+/** The id is taken; what is stored stays as it is (PW-07.04). */
+export class SnapshotExistsError extends classOf('snapshot_exists') {}
+/** Stored bytes do not prove what the manifest claims (PW-07.03); never an empty or partial success. */
+export class StorageIntegrityError extends classOf('storage_integrity') {}
+export class UnauthorizedError extends classOf('unauthorized') {}
+export class UnavailableError extends classOf('unavailable') {}
 /** A well-formed package of a kind this reader does not support (PW-07.05): refused by name, never converted. */
-export class UnsupportedPackageError extends SnapshotError<'unsupported_package'> {
-  constructor(message: string, details: ErrorDetails<'unsupported_package'>, options?: ErrorOptions) {
-    super('unsupported_package', message, details, options);
-    this.name = 'UnsupportedPackageError';
-  }
-}
+export class UnsupportedPackageError extends classOf('unsupported_package') {}
 
 /** A document breaks rules of the contract; `details.errors` lists every violation at once (PW-07.01). */
-export class ContractViolationError extends SnapshotError<'contract_violation'> {
+export class ContractViolationError extends classOf('contract_violation') {
   constructor(errors: readonly Violation[], options?: ErrorOptions) {
-    super('contract_violation', summarize(errors), { errors }, options);
-    this.name = 'ContractViolationError';
+    super(summarize(errors), { errors }, options);
   }
 }
 
 /** No published snapshot has this id; there is no latest-version or live-source fallback (PW-07.18). */
-export class SnapshotNotFoundError extends SnapshotError<'snapshot_not_found'> {
+export class SnapshotNotFoundError extends classOf('snapshot_not_found') {
   constructor(snapshotId: string) {
-    super('snapshot_not_found', `No snapshot ${snapshotId} is published in this store.`, {
-      snapshot_id: snapshotId,
-    });
-    this.name = 'SnapshotNotFoundError';
+    super(`No snapshot ${snapshotId} is published in this store.`, { snapshot_id: snapshotId });
   }
 }
+
+/** What an error of a code calls itself; a code without a class of its own is told apart by `code`. */
+const CLASS_NAMES: Partial<Readonly<Record<ErrorCode, string>>> = {
+  array_mismatch: ArrayMismatchError.name,
+  array_not_found: ArrayNotFoundError.name,
+  contract_violation: ContractViolationError.name,
+  fingerprint_context_mismatch: FingerprintContextMismatchError.name,
+  insufficient_storage: InsufficientStorageError.name,
+  invalid_snapshot_id: InvalidSnapshotIdError.name,
+  limit_exceeded: LimitExceededError.name,
+  parent_not_complete: ParentNotCompleteError.name,
+  publication_in_progress: PublicationInProgressError.name,
+  publication_uncertain: PublicationUncertainError.name,
+  range_not_satisfiable: RangeNotSatisfiableError.name,
+  snapshot_exists: SnapshotExistsError.name,
+  snapshot_not_found: SnapshotNotFoundError.name,
+  storage_integrity: StorageIntegrityError.name,
+  unauthorized: UnauthorizedError.name,
+  unavailable: UnavailableError.name,
+  unsupported_package: UnsupportedPackageError.name,
+};
 
 const MOST_IN_FULL = 5;
 
