@@ -59,10 +59,13 @@ module.exports = {
     {
       name: 'client-stands-alone',
       comment:
-        'The client runs where the server does not: the contract, undici and node itself are all it needs.',
+        'The client runs where the server does not: the contract, undici, structured-headers and node itself are all it needs.',
       severity: 'error',
       from: { path: '^src/client/' },
-      to: { ...only('^src/(client|contract)/', npm('undici')), dependencyTypesNot: ['core'] },
+      to: {
+        ...only('^src/(client|contract)/', npm('(undici|structured-headers)')),
+        dependencyTypesNot: ['core'],
+      },
     },
     {
       name: 'routes-only-from-app',

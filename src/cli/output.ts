@@ -1,7 +1,7 @@
 /** What people and scripts get to see: results on standard output, everything else on standard error. */
 import { SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
-import { isProblemError, SnapshotExistsError, UnauthorizedError } from '../client/index.ts';
+import { isProblemError, UnauthorizedError, type Problem } from '../client/index.ts';
 import { isAnySnapshotError, type Violation } from '../contract/errors.ts';
 import { problemDocumentOf } from './problem-documents.ts';
 
@@ -137,13 +137,13 @@ export function reportError(error: unknown, json: boolean): void {
 /** What this command, other than any client, can do about a refusal. */
 function adviceFor(error: unknown): readonly string[] {
   if (error instanceof UnauthorizedError) return ['Give the token with --token or, better, SNAPSHOTS_TOKEN.'];
-  if (!(error instanceof SnapshotExistsError) || error.local) return [];
-  const { manifest_sha256: stored } = error.problem;
-  const { computedManifestSha256: computed } = error;
+  if (!isProblemError(error) || error.code !== 'snapshot_exists' || error.local) return [];
+  const { manifest_sha256: stored, computed_manifest_sha256: computed } =
+    error.problem as Problem<'snapshot_exists'>;
   return [
     ...(stored === undefined ? [] : [`stored manifest sha256    ${stored}`]),
-    ...(computed === null ? [] : [`manifest sha256 of these  ${computed}`]),
-    stored === undefined || computed === null || stored === computed
+    ...(computed === undefined ? [] : [`manifest sha256 of these  ${computed}`]),
+    stored === undefined || computed === undefined || stored === computed
       ? 'With --if-exists confirm it is a success if what is stored is the same snapshot.'
       : 'They differ, so --if-exists confirm would refuse it too.',
   ];

@@ -1,10 +1,5 @@
 /** Errors of the command for scripts: with `--json`, each is one problem document (RFC 9457). */
-import {
-  isProblemError,
-  SnapshotClientError,
-  SnapshotExistsError,
-  type ClientErrorCode,
-} from '../client/index.ts';
+import { isProblemError, SnapshotClientError, type ClientErrorCode } from '../client/index.ts';
 import { isAnySnapshotError } from '../contract/errors.ts';
 import { PROBLEMS } from '../http/problems.ts';
 import { UsageError } from './exit-codes.ts';
@@ -18,13 +13,12 @@ const TITLES: Readonly<Record<ClientErrorCode, string>> = {
   checksum_mismatch: 'The bytes received are not the ones published',
   protocol_violation: 'The answer is not that of a snapshot service',
   source_failed: 'An array cannot be read',
+  too_large: 'An array does not fit into memory',
   outcome_unknown: 'Whether the snapshot is published is unknown',
   invalid_option: 'Wrong use of the command',
 };
 
 export function problemDocumentOf(error: unknown): object {
-  if (error instanceof SnapshotExistsError && error.computedManifestSha256 !== null)
-    return { ...error.problem, computed_manifest_sha256: error.computedManifestSha256 };
   if (isProblemError(error)) return error.problem;
   const detail = error instanceof Error ? error.message : String(error);
   if (isAnySnapshotError(error)) {

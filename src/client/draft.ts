@@ -5,8 +5,8 @@ import { isSnapshotError, summarize, type Violation } from '../contract/errors.t
 import { isArrayKey, type ArrayKey } from '../contract/ids.ts';
 import { parseDraft, type DraftManifest, type SeenPayload } from '../contract/manifest.ts';
 import { JsonNumber, type JsonValue } from '../contract/strict-json.ts';
-import type { ArraySource } from './array-source.ts';
-import { refusedLocally } from './problem-errors.ts';
+import { refusedLocally } from './errors.ts';
+import type { ArraySource } from './sources.ts';
 
 /** What is known of payloads before they are sent. */
 export type KnownPayloads = Readonly<Record<ArrayKey, SeenPayload>>;
@@ -86,9 +86,7 @@ function parse(document: JsonValue, violations: readonly Violation[]): DraftMani
     errors = [...violations, ...error.details.errors.filter(({ path }) => !told.has(path))];
   }
   if (draft !== null && errors.length === 0) return draft;
-  throw refusedLocally('contract_violation', 422, 'The document breaks the contract', summarize(errors), {
-    errors,
-  });
+  throw refusedLocally('contract_violation', summarize(errors), { errors });
 }
 
 /** Plain values in the form the contract's checks judge: numbers keep their text, bigints become decimal strings. */

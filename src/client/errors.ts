@@ -1,4 +1,82 @@
-/** What the client throws; every class carries a stable `code`. Refusals of the service are in `problem-errors.ts`. */
+/**
+ * What the client throws: refusals, which are of the contract's own classes as those of the library are, and what went
+ * wrong on the way. Every error carries a stable `code`; only the reason of an abort signal is thrown as it is.
+ */
+import { SnapshotError, type ErrorCode, type ErrorDetails, type Violation } from '../contract/errors.ts';
+
+/** A problem document (RFC 9457) with the members of its code. A newer service may send more of both. */
+export type Problem<C extends ErrorCode = ErrorCode> = {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly instance?: string;
+  readonly code: C;
+  readonly errors?: readonly Violation[];
+  /** The attempt that stays in staging as evidence. */
+  readonly attempt?: string;
+  /** Of `snapshot_exists`, added by this client: the SHA-256 of the manifest that was to be published, where it is known. */
+  readonly computed_manifest_sha256?: string;
+} & Partial<Omit<ErrorDetails<C>, 'errors'>>;
+
+/**
+ * The service refused; or the client did in its place, before anything was sent (`local`). It is also of the class of
+ * its code: `error instanceof SnapshotExistsError`.
+ */
+export class ProblemError<C extends ErrorCode = ErrorCode> extends SnapshotError<C> {
+  readonly status: number;
+  readonly problem: Problem<C>;
+  /** Seconds after which another try makes sense, where the answer said so. */
+  readonly retryAfterSeconds: number | null;
+  readonly local: boolean;
+
+  constructor(
+    problem: Problem<C>,
+    { retryAfterSeconds = null, local = false }: { retryAfterSeconds?: number | null; local?: boolean } = {},
+  ) {
+    const {
+      type: _,
+      title: _title,
+      status,
+      detail,
+      instance: _instance,
+      code,
+      attempt,
+      ...members
+    } = problem;
+    super(code, detail, members as unknown as ErrorDetails<C>);
+    if (attempt !== undefined) this.attempt = attempt;
+    this.status = status;
+    this.problem = problem;
+    this.retryAfterSeconds = retryAfterSeconds;
+    this.local = local;
+  }
+}
+
+/** Narrows an unknown error to a refusal of any code, without the `any` that `instanceof` would infer. */
+export function isProblemError(error: unknown): error is ProblemError {
+  return error instanceof ProblemError;
+}
+
+/** What `refusedLocally` refuses, as the service would. */
+const LOCAL = {
+  invalid_snapshot_id: { status: 400, title: 'Not a snapshot id' },
+  invalid_request: { status: 400, title: 'The request cannot be used' },
+  contract_violation: { status: 422, title: 'The document breaks the contract' },
+  array_mismatch: { status: 422, title: 'The arrays are not those declared' },
+  snapshot_exists: { status: 409, title: 'The snapshot exists' },
+} as const;
+
+/** Refuses in the service's own words and codes what it would refuse anyway. */
+export function refusedLocally<C extends keyof typeof LOCAL>(
+  code: C,
+  detail: string,
+  members: Partial<ErrorDetails<C>>,
+): ProblemError<C> {
+  const { status, title }: { status: number; title: string } = LOCAL[code];
+  const problem: object = { type: `/problems/${code}`, title, status, detail, code, ...members };
+  return new ProblemError<C>(problem as Problem<C>, { local: true });
+}
 
 /** What went wrong on the way, beside the service's own codes. */
 export type ClientErrorCode =
@@ -7,13 +85,22 @@ export type ClientErrorCode =
   | 'checksum_mismatch'
   | 'protocol_violation'
   | 'source_failed'
+  | 'too_large'
   | 'outcome_unknown'
   | 'invalid_option';
 
-/** The base of everything the client throws, except the reason of an abort signal, which is thrown as it is. */
+/**
+ * What goes wrong on the way. Everything the client throws is an instance of it, refusals (`ProblemError`) too,
+ * although those are made as the contract's own errors.
+ */
 export class SnapshotClientError extends Error {
-  /** A code of the contract (`snapshot_exists`) or of the client (`connection_failed`). */
+  /** A code of the client (`connection_failed`) or, of a refusal, one of the contract (`snapshot_exists`). */
   readonly code: string;
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (this === SnapshotClientError && value instanceof ProblemError) return true;
+    return Function.prototype[Symbol.hasInstance].call(this, value);
+  }
 
   constructor(code: string, message: string, options?: ErrorOptions) {
     super(message, options);
@@ -30,11 +117,11 @@ export class ConnectionError extends SnapshotClientError {
   }
 }
 
-/** Nothing came for as long as the timeout of this phase allows. */
+/** Nothing came, or with `pace` too little, for as long as the timeout of this phase allows. */
 export class TimeoutError extends SnapshotClientError {
-  readonly phase: 'connect' | 'headers' | 'body';
+  readonly phase: 'connect' | 'headers' | 'body' | 'pace';
 
-  constructor(phase: 'connect' | 'headers' | 'body', message: string, options?: ErrorOptions) {
+  constructor(phase: TimeoutError['phase'], message: string, options?: ErrorOptions) {
     super('timeout', message, options);
     this.name = 'TimeoutError';
     this.phase = phase;

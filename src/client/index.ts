@@ -2,23 +2,22 @@
 export { SnapshotClient } from './snapshot-client.ts';
 export type { CallOptions, ListOptions, PublishDocument, PublishMetadata } from './snapshot-client.ts';
 export type { ClientOptions, RetryPolicy, Timeouts } from './options.ts';
-export type { ArrayInput, BytesInput, FileInput } from './array-sources.ts';
-export type { PublishOptions, PublishProgress, PublishResult } from './publish-options.ts';
-export type { ProvenManifest } from './proven-manifest.ts';
-export type { OpenedSnapshot } from './opened-snapshot.ts';
-export type { ArrayInfo } from './array-info.ts';
-export type { StreamOptions } from './array-stream.ts';
-export type { IncompleteAttempt, ListPageOptions, Page, PageOptions, SnapshotSummary } from './listings.ts';
+export type { ArrayInput, BytesInput, FileInput } from './sources.ts';
+export type { PublishOptions, PublishProgress, PublishResult } from './publish.ts';
+export type { ArrayInfo, StreamOptions } from './reads.ts';
+export type { ListedSnapshot, ListFilters, ListPageOptions, Page, PageOptions } from './listings.ts';
 export {
   ChecksumMismatchError,
   ConnectionError,
+  isProblemError,
   OutcomeUnknownError,
+  ProblemError,
   ProtocolError,
   SnapshotClientError,
   SourceError,
   TimeoutError,
 } from './errors.ts';
-export type { ClientErrorCode } from './errors.ts';
+export type { ClientErrorCode, Problem } from './errors.ts';
 export {
   ArrayMismatchError,
   ArrayNotFoundError,
@@ -26,23 +25,22 @@ export {
   FingerprintContextMismatchError,
   InsufficientStorageError,
   InvalidSnapshotIdError,
-  isProblemError,
   LimitExceededError,
   ParentNotCompleteError,
-  PROBLEM_ERRORS,
-  ProblemError,
   PublicationInProgressError,
   PublicationUncertainError,
   RangeNotSatisfiableError,
+  SnapshotError,
   SnapshotExistsError,
   SnapshotNotFoundError,
   StorageIntegrityError,
   UnauthorizedError,
   UnavailableError,
   UnsupportedPackageError,
-} from './problem-errors.ts';
-export type { Problem } from './problem-errors.ts';
+} from '../contract/errors.ts';
 export type { ErrorCode, Violation } from '../contract/errors.ts';
-export type { Dtype, IntegerArray } from '../contract/dtypes.ts';
+export type { Dtype, IntegerArray, ReadonlyIntegerArray } from '../contract/dtypes.ts';
 export type { ArrayEntry, Coverage, Fingerprint, Manifest, SnapshotMetadata } from '../contract/manifest.ts';
+export type { OpenedSnapshot, ProvenManifest } from '../contract/opened.ts';
+export type { DamagedSnapshot, IncompleteAttempt, SnapshotSummary } from '../contract/listings.ts';
 export type { Declarations } from '../contract/contexts.ts';

@@ -1,38 +1,18 @@
-/** Pages of what is published and of what was left behind, and iterators that follow them. */
+/** Pages of what is published and of what was left behind, each entry checked, and iterators that follow them. */
 import { isObject } from '../contract/checks.ts';
-import type { SnapshotId } from '../contract/ids.ts';
-import type { CoverageStatus, Resolution } from '../contract/manifest.ts';
-import { expectStatus, readJson } from './answers.ts';
+import { SHA256_HEX_PATTERN } from '../contract/digest.ts';
+import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
+import {
+  PHASES,
+  type DamagedSnapshot,
+  type IncompleteAttempt,
+  type SnapshotSummary,
+} from '../contract/listings.ts';
+import { COVERAGE_STATUSES, RESOLUTIONS } from '../contract/model.ts';
+import { isUint64 } from '../contract/uint64.ts';
+import { expectStatus, MAX_BYTES, readJson } from './answers.ts';
 import { ProtocolError } from './errors.ts';
-import { retryingRead } from './retries.ts';
-import type { Transport } from './transport.ts';
-
-export interface SnapshotSummary {
-  readonly snapshot_id: SnapshotId;
-  readonly parent_id: SnapshotId | null;
-  readonly source_namespace: string;
-  readonly source_version: string;
-  readonly scope: string;
-  readonly resolution: Resolution;
-  readonly coverage_status: CoverageStatus;
-  /** Epoch nanoseconds, decimal. */
-  readonly started_at_ns: string;
-  readonly finished_at_ns: string;
-  readonly array_count: number;
-  /** Bytes of all arrays, decimal. */
-  readonly byte_length: string;
-  readonly manifest_sha256: string;
-}
-
-export interface IncompleteAttempt {
-  /** Relative to the service's root. */
-  readonly path: string;
-  readonly snapshot_id: SnapshotId | null;
-  readonly phase: 'STAGING' | 'VALIDATED' | 'INVALID' | 'UNAVAILABLE';
-  readonly diagnostic: string;
-  readonly byte_length: string;
-  readonly modified_at: string | null;
-}
+import { retryingRead, type Transport } from './transport.ts';
 
 export interface PageOptions {
   /** At most this many; without it one page holds everything. */
@@ -42,10 +22,21 @@ export interface PageOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface ListPageOptions extends PageOptions {
+export interface ListFilters {
   readonly sourceNamespace?: string | undefined;
   readonly parentId?: SnapshotId | undefined;
+  /** Epoch nanoseconds on `finished_at_ns`. */
+  readonly since?: string | bigint | undefined;
+  readonly until?: string | bigint | undefined;
+  /** By id, or the last finished first. */
+  readonly order?: 'id' | 'newest' | undefined;
+  /** `all` proves every byte before an entry is listed, `frame` marker, manifest, inventory and lengths only. */
+  readonly proof?: 'all' | 'frame' | undefined;
+  /** `fail`, the default, lets one damaged snapshot fail the listing; `show` lists it as a `DamagedSnapshot`. */
+  readonly damaged?: 'fail' | 'show' | undefined;
 }
+
+export interface ListPageOptions extends PageOptions, ListFilters {}
 
 export interface Page<T> {
   readonly items: readonly T[];
@@ -53,71 +44,164 @@ export interface Page<T> {
   readonly next: string | null;
 }
 
+/** An entry of a listing that was asked to show what is damaged; `'problem' in entry` tells them apart. */
+export type ListedSnapshot = SnapshotSummary | DamagedSnapshot;
+
+type Shape<T> = { readonly [M in keyof T]-?: (value: unknown) => boolean };
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+const isOneOf = (names: readonly string[]) => (value: unknown) => names.some((name) => name === value);
+const orNull = (holds: (value: unknown) => boolean) => (value: unknown) => value === null || holds(value);
+
+const SUMMARY: Shape<SnapshotSummary> = {
+  snapshot_id: isSnapshotId,
+  parent_id: orNull(isSnapshotId),
+  source_namespace: isText,
+  source_version: isText,
+  scope: isText,
+  resolution: isOneOf(RESOLUTIONS),
+  coverage_status: isOneOf(COVERAGE_STATUSES),
+  started_at_ns: isUint64,
+  finished_at_ns: isUint64,
+  array_count: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
+  // A sum of uint64 lengths may be longer than one of them.
+  byte_length: (value) => typeof value === 'string' && /^(?:0|[1-9][0-9]{0,39})$/u.test(value),
+  manifest_sha256: (value) => typeof value === 'string' && SHA256_HEX_PATTERN.test(value),
+};
+
+const DAMAGED: Shape<DamagedSnapshot> = {
+  snapshot_id: isText,
+  problem: (value) => isObject(value) && isText(value['code']) && typeof value['detail'] === 'string',
+};
+
+const ATTEMPT: Shape<IncompleteAttempt> = {
+  path: isText,
+  snapshot_id: orNull(isSnapshotId),
+  phase: isOneOf(PHASES),
+  diagnostic: (value) => typeof value === 'string',
+  byte_length: SUMMARY.byte_length,
+  modified_at: orNull((value) => typeof value === 'string' && !Number.isNaN(Date.parse(value))),
+};
+
+/** Members that this version does not know are let through: a newer service may send them. */
+function checked<T>(shape: Shape<T>, entry: unknown, where: string): T {
+  if (!isObject(entry)) throw against(`${where} is no object`);
+  for (const [name, holds] of Object.entries<(value: unknown) => boolean>(shape)) {
+    if (!holds(Object.hasOwn(entry, name) ? entry[name] : undefined)) {
+      throw against(`${where}.${name} is missing or not of its type`);
+    }
+  }
+  return entry as T;
+}
+
+const against = (message: string): ProtocolError =>
+  new ProtocolError(`The listing does not hold: ${message}.`, { status: 200 });
+
 export async function snapshotPage(
   transport: Transport,
   options: ListPageOptions,
-): Promise<Page<SnapshotSummary>> {
-  const { limit, after, sourceNamespace, parentId, signal } = options;
-  const query = queryOf({ limit, after, source_namespace: sourceNamespace, parent_id: parentId });
-  const { items, next } = await page(transport, `/snapshots${query}`, 'snapshots', signal);
-  return { items: items.filter(isSummary), next };
+): Promise<Page<ListedSnapshot>> {
+  const { limit, after, sourceNamespace, parentId, since, until, order, proof, damaged } = options;
+  const query = { limit, after, source_namespace: sourceNamespace, parent_id: parentId };
+  const path = `/snapshots${queryOf({ ...query, since, until, order, proof, damaged })}`;
+  const { document, entries, next } = await page(transport, path, 'snapshots', options);
+  const { proof: proven = 'all' } = document;
+  if (proof !== 'frame' && proven !== 'all')
+    throw against('not every byte of it is proven, as was asked for');
+  let before: SnapshotSummary | null = null;
+  const items = entries.map((entry, index) => {
+    const where = `snapshots.${index}`;
+    if (damaged === 'show' && isObject(entry) && entry['problem'] !== undefined) {
+      return checked(DAMAGED, entry, where);
+    }
+    const summary = checked(SUMMARY, entry, where);
+    if (sourceNamespace !== undefined && summary.source_namespace !== sourceNamespace) {
+      throw against(`${where} is of another namespace than asked for`);
+    }
+    if (parentId !== undefined && summary.parent_id !== parentId) {
+      throw against(`${where} has another parent than asked for`);
+    }
+    const isBehind =
+      order === 'newest' ? !isNewerFirst(before, summary) : !isAscending(before, summary, after);
+    if (isBehind) throw against(`it does not advance: ${where} is out of order`);
+    before = summary;
+    return summary;
+  });
+  return { items, next };
+}
 
-  function isSummary(item: unknown): item is SnapshotSummary {
-    if (isObject(item) && typeof item['snapshot_id'] === 'string') return true;
-    throw new ProtocolError('The listing holds an entry without a snapshot_id.', { status: 200 });
-  }
+function isAscending(
+  before: SnapshotSummary | null,
+  { snapshot_id: id }: SnapshotSummary,
+  after: string | undefined,
+): boolean {
+  return id > (before?.snapshot_id ?? after ?? '');
+}
+
+function isNewerFirst(
+  before: SnapshotSummary | null,
+  { finished_at_ns: finished }: SnapshotSummary,
+): boolean {
+  return before === null || BigInt(before.finished_at_ns) >= BigInt(finished);
 }
 
 export async function incompletePage(
   transport: Transport,
-  { limit, after, signal }: PageOptions,
+  options: PageOptions,
 ): Promise<Page<IncompleteAttempt>> {
-  const query = queryOf({ limit, after });
-  const { items, next } = await page(transport, `/incomplete${query}`, 'incomplete', signal);
-  return { items: items.filter(isAttempt), next };
-
-  function isAttempt(item: unknown): item is IncompleteAttempt {
-    if (isObject(item) && typeof item['path'] === 'string' && typeof item['phase'] === 'string') return true;
-    throw new ProtocolError('The listing holds an entry without path or phase.', { status: 200 });
-  }
+  const { limit, after } = options;
+  const path = `/incomplete${queryOf({ limit, after })}`;
+  const { entries, next } = await page(transport, path, 'incomplete', options);
+  return { items: entries.map((entry, index) => checked(ATTEMPT, entry, `incomplete.${index}`)), next };
 }
 
 /** Every item of every page, in order; the next page is fetched only when it is needed. */
 export async function* allPages<T>(
   fetchPage: (after: string | undefined) => Promise<Page<T>>,
 ): AsyncGenerator<T, void, void> {
+  // A listing that comes back to where it was would never end.
+  const cursors = new Set<string>();
   let after: string | undefined;
   for (;;) {
     const { items, next } = await fetchPage(after);
     yield* items;
     if (next === null) return;
-    // A listing that does not advance would never end.
-    if (next === after || items.length === 0) {
-      throw new ProtocolError('The listing names a next page and does not advance.', { status: 200 });
-    }
+    if (items.length === 0 || cursors.has(next)) throw against('it names a next page and does not advance');
+    cursors.add(next);
     after = next;
   }
+}
+
+const MAX_CURSOR_LENGTH = 4096;
+
+interface RawPage {
+  readonly document: Readonly<Record<string, unknown>>;
+  readonly entries: readonly unknown[];
+  readonly next: string | null;
 }
 
 async function page(
   transport: Transport,
   path: string,
   member: string,
-  signal: AbortSignal | undefined,
-): Promise<Page<unknown>> {
+  { limit, signal }: PageOptions,
+): Promise<RawPage> {
   return retryingRead(transport.retry, signal, async () => {
     const answer = await expectStatus(await transport.request(path, { signal }), 200);
-    const document = await readJson(answer);
-    const items = isObject(document) ? document[member] : undefined;
-    const next = isObject(document) ? document['next'] : undefined;
-    if (Array.isArray(items) && (next === null || typeof next === 'string')) return { items, next };
-    throw new ProtocolError(`Expected a listing with "${member}" and "next", found other JSON.`, {
-      status: 200,
-    });
+    const document = await readJson(answer, MAX_BYTES.listing);
+    const { [member]: entries, next } = document;
+    if (!Array.isArray(entries)) throw against(`"${member}" is no list`);
+    if (next !== null && (typeof next !== 'string' || next === '' || next.length > MAX_CURSOR_LENGTH)) {
+      throw against('"next" is neither null nor a cursor');
+    }
+    if (limit !== undefined && entries.length > limit) {
+      throw against(`${entries.length} entries came where ${limit} were asked for`);
+    }
+    return { document, entries, next };
   });
 }
 
-function queryOf(parameters: Readonly<Record<string, string | number | undefined>>): string {
+function queryOf(parameters: Readonly<Record<string, string | number | bigint | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined) query.set(name, String(value));

@@ -4,8 +4,7 @@ import { payloadFileName, type ArrayKey } from '../contract/ids.ts';
 import { canonicalText } from '../contract/canonical-json.ts';
 import type { DraftManifest, SeenPayload } from '../contract/manifest.ts';
 import { NPY_MEDIA_TYPE } from '../contract/npy.ts';
-import type { ArraySource } from './array-source.ts';
-import { checkedBlocks } from './array-sources.ts';
+import { checkedBlocks, type ArraySource } from './sources.ts';
 
 export interface MultipartBody {
   readonly headers: Readonly<Record<string, string>>;

@@ -1,7 +1,9 @@
 /** How to reach a service, and how patient to be with it. */
 import type { Dispatcher } from 'undici';
 import { SnapshotClientError } from './errors.ts';
-import { MAX_SOCKET_PATH_BYTES } from './socket-failures.ts';
+
+/** What the address of a unix socket holds; a longer path is cut, and then means another file. */
+const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
 
 /** Milliseconds without progress after which a phase is given up; 0 waits for ever. */
 export interface Timeouts {
@@ -9,7 +11,7 @@ export interface Timeouts {
   readonly connectMs: number;
   /** From the last byte sent to the head of the answer, in which the service proves or stores; 5 minutes by default. */
   readonly headersMs: number;
-  /** Between two pieces of an answer's body; 60 seconds by default. */
+  /** Between two pieces of an answer's body, and for each KiB of it; 60 seconds by default. */
   readonly bodyMs: number;
 }
 

@@ -1,30 +1,27 @@
 /** The client of a snapshot service: what it believes, it has proven itself (PW-07.03, PW-07.05, PW-07.18). */
-import { isObject } from '../contract/checks.ts';
 import { parseDeclarations, type Declarations } from '../contract/contexts.ts';
 import type { IntegerArray } from '../contract/dtypes.ts';
 import { isAnySnapshotError } from '../contract/errors.ts';
 import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
+import type { IncompleteAttempt, SnapshotSummary } from '../contract/listings.ts';
 import type { SnapshotMetadata } from '../contract/manifest.ts';
-import { expectStatus, expectType, readBody, readJson } from './answers.ts';
-import { fetchArrayInfo, type ArrayInfo } from './array-info.ts';
-import type { ArrayInput } from './array-sources.ts';
-import { streamArray, type StreamOptions } from './array-stream.ts';
+import type { OpenedSnapshot, ProvenManifest } from '../contract/opened.ts';
+import { expectStatus, expectType, MAX_BYTES, readBody, readJson } from './answers.ts';
 import { ProtocolError } from './errors.ts';
 import { allPages, incompletePage, snapshotPage } from './listings.ts';
-import type { IncompleteAttempt, ListPageOptions, Page, PageOptions, SnapshotSummary } from './listings.ts';
-import { fetchArray, openSnapshot, type OpenedSnapshot } from './opened-snapshot.ts';
+import type { ListedSnapshot, ListFilters, ListPageOptions, Page, PageOptions } from './listings.ts';
 import { resolveOptions, type ClientOptions } from './options.ts';
-import { fetchManifest, type ProvenManifest } from './proven-manifest.ts';
-import { publishSnapshot } from './publish.ts';
-import type { PublishOptions, PublishResult } from './publish-options.ts';
-import { retryingRead } from './retries.ts';
-import { openTransport, type Transport } from './transport.ts';
+import { publishSnapshot, type PublishOptions, type PublishResult } from './publish.ts';
+import { fetchArray, fetchArrayInfo, fetchManifest, openSnapshot, streamArray } from './reads.ts';
+import type { ArrayInfo, StreamOptions } from './reads.ts';
+import type { ArrayInput } from './sources.ts';
+import { openTransport, retryingRead, type Transport } from './transport.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface ListOptions extends Omit<ListPageOptions, 'limit' | 'after'> {
+export interface ListOptions extends ListFilters, CallOptions {
   /** Snapshots asked for at once; 100 by default. */
   readonly pageSize?: number;
 }
@@ -44,7 +41,10 @@ export interface PublishDocument {
 
 const PAGE_SIZE = 100;
 
-/** Every method rejects with a `SnapshotClientError`, or with the reason of its `signal`. */
+/**
+ * Every method rejects with a refusal (`ProblemError`, which is of the class of its code too), with a
+ * `SnapshotClientError` for what went wrong on the way, or with the reason of its `signal`.
+ */
 export class SnapshotClient {
   readonly #transport: Transport;
 
@@ -100,13 +100,17 @@ export class SnapshotClient {
     return streamArray(this.#transport, id, key, options);
   }
 
-  /** Published snapshots by id, page after page as they are needed. */
-  list({ pageSize = PAGE_SIZE, ...filters }: ListOptions = {}): AsyncGenerator<SnapshotSummary, void, void> {
+  /** Published snapshots one by one, page after page as they are needed. */
+  list(options?: ListOptions & { readonly damaged?: 'fail' }): AsyncGenerator<SnapshotSummary, void, void>;
+  list(options: ListOptions): AsyncGenerator<ListedSnapshot, void, void>;
+  list({ pageSize = PAGE_SIZE, ...filters }: ListOptions = {}): AsyncGenerator<ListedSnapshot, void, void> {
     return allPages((after) => snapshotPage(this.#transport, { ...filters, limit: pageSize, after }));
   }
 
   /** One page of `list`. */
-  async listPage(options: ListPageOptions = {}): Promise<Page<SnapshotSummary>> {
+  async listPage(options?: ListPageOptions & { readonly damaged?: 'fail' }): Promise<Page<SnapshotSummary>>;
+  async listPage(options: ListPageOptions): Promise<Page<ListedSnapshot>>;
+  async listPage(options: ListPageOptions = {}): Promise<Page<ListedSnapshot>> {
     return snapshotPage(this.#transport, options);
   }
 
@@ -129,7 +133,7 @@ export class SnapshotClient {
       const answer = await expectStatus(await this.#transport.request('/contexts', { signal }), 200);
       expectType(answer, 'application/json');
       try {
-        return parseDeclarations(await readBody(answer));
+        return parseDeclarations(await readBody(answer, MAX_BYTES.declarations));
       } catch (cause) {
         if (!isAnySnapshotError(cause)) throw cause;
         throw new ProtocolError(`The declarations do not hold. ${cause.message}`, { status: 200, cause });
@@ -154,7 +158,6 @@ export class SnapshotClient {
 
   async #probe(path: string, signal: AbortSignal | undefined): Promise<Readonly<Record<string, unknown>>> {
     const answer = await expectStatus(await this.#transport.request(path, { signal }), 200);
-    const document = await readJson(answer);
-    return isObject(document) ? document : {};
+    return readJson(answer, MAX_BYTES.probe);
   }
 }

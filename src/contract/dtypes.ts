@@ -42,3 +42,35 @@ export function dtypeWidth(dtype: Dtype): 1 | 2 | 4 | 8 {
 export function dtypeOfTypedArray(array: unknown): Dtype | null {
   return DTYPE_NAMES.find((dtype) => array instanceof DTYPES[dtype].arrayType) ?? null;
 }
+
+const HOST_IS_BIG_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 0;
+
+/** Reverses the bytes of every element in place; its own inverse. */
+function swapBytes(bytes: Uint8Array, width: number): Uint8Array {
+  for (let at = 0; at < bytes.length; at += width) bytes.subarray(at, at + width).reverse();
+  return bytes;
+}
+
+/** `bytes` of the host's order as little-endian: themselves, or a swapped copy on a big-endian host. */
+export function littleEndian(bytes: Uint8Array, width: number, swapped = HOST_IS_BIG_ENDIAN): Uint8Array {
+  return swapped && width > 1 ? swapBytes(bytes.slice(), width) : bytes;
+}
+
+/** A typed array over exactly these little-endian bytes, which it takes over, whatever the host's order. */
+export function ownedArray(
+  dtype: Dtype,
+  bytes: Uint8Array<ArrayBuffer>,
+  swapped = HOST_IS_BIG_ENDIAN,
+): IntegerArray {
+  const { arrayType, width } = DTYPES[dtype];
+  if (swapped) swapBytes(bytes, width);
+  return new arrayType(bytes.buffer);
+}
+
+type Mutators = 'set' | 'fill' | 'sort' | 'reverse' | 'copyWithin' | 'buffer' | 'subarray';
+type ReadonlyOf<A> = A extends IntegerArray
+  ? Omit<A, Mutators | number> & Readonly<Record<number, A[number]>>
+  : never;
+
+/** A typed array without the members that change it. It is a copy of its own: nothing reaches the stored bytes. */
+export type ReadonlyIntegerArray = ReadonlyOf<IntegerArray>;

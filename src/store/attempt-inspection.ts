@@ -2,6 +2,7 @@
 import type { Declarations } from '../contract/contexts.ts';
 import { isAnySnapshotError, type SnapshotError } from '../contract/errors.ts';
 import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
+import type { IncompleteAttempt, Phase } from '../contract/listings.ts';
 import { parseStrictJson } from '../contract/strict-json.ts';
 import type { DirectoryEntry, FileStat, FileSystemReader } from './file-system.ts';
 import { errnoOf, isMissing } from './io-errors.ts';
@@ -9,24 +10,6 @@ import { INTENT_FILE, intentBytes, isAttemptName, MARKER_FILE, STAGING } from '.
 import { quoted } from './integrity.ts';
 import { verifyPackage } from './package-verification.ts';
 import { readAtMost, withFile } from './stored-file.ts';
-
-/**
- * STAGING: an intent without a marker. VALIDATED: a complete package that was never renamed into place; says nothing
- * about durability or approval. INVALID: bytes or names that no running publication leaves. UNAVAILABLE: unreadable.
- */
-export type Phase = 'STAGING' | 'VALIDATED' | 'INVALID' | 'UNAVAILABLE';
-
-export interface IncompleteAttempt {
-  /** Relative to the root: `staging/<name>`. */
-  readonly path: string;
-  readonly snapshot_id: SnapshotId | null;
-  readonly phase: Phase;
-  readonly diagnostic: string;
-  /** Sum of the sizes of the regular files in it, decimal. */
-  readonly byte_length: string;
-  /** The latest modification of the attempt or one of its files, ISO 8601 in UTC. */
-  readonly modified_at: string | null;
-}
 
 const MAX_INTENT_BYTES = 256;
 

@@ -1,5 +1,5 @@
 /** The page of /incomplete: attempts in staging, in the order of their names. */
-import type { IncompleteAttempt } from './attempt-inspection.ts';
+import type { IncompleteAttempt } from '../contract/listings.ts';
 import { inLanes } from './lanes.ts';
 
 export interface IncompleteQuery {

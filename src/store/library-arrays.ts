@@ -1,6 +1,11 @@
 /** What library callers may hand over as an array, and how it becomes declared, little-endian bytes (PW-07.02). */
-import { endianness } from 'node:os';
-import { dtypeOfTypedArray, dtypeWidth, isDtype, type Dtype, type IntegerArray } from '../contract/dtypes.ts';
+import {
+  dtypeOfTypedArray,
+  isDtype,
+  littleEndian,
+  type Dtype,
+  type IntegerArray,
+} from '../contract/dtypes.ts';
 import { ContractViolationError, type Violation } from '../contract/errors.ts';
 import { isArrayKey, type ArrayKey } from '../contract/ids.ts';
 import type { DraftArray, DraftManifest } from '../contract/manifest.ts';
@@ -16,7 +21,6 @@ export type ArrayInput = IntegerArray | ByteStream;
 
 /** Bytes copied at once from a caller's array. */
 const COPY_BYTES = 1024 * 1024;
-const BIG_ENDIAN_HOST = endianness() === 'BE';
 
 /** Throws `ContractViolationError` listing every key and every value that is not an array of integers. */
 export function declaredArrays(arrays: Readonly<Record<ArrayKey, ArrayInput>>): DraftManifest['arrays'] {
@@ -82,24 +86,7 @@ async function* iterate(key: ArrayKey, data: ByteStream['data']): AsyncGenerator
 async function* littleEndianBytes(array: IntegerArray): AsyncGenerator<Uint8Array, void, void> {
   const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
   for (let at = 0; at < bytes.length; at += COPY_BYTES) {
-    const copy = bytes.slice(at, at + COPY_BYTES);
-    yield BIG_ENDIAN_HOST ? swapped(copy, array.BYTES_PER_ELEMENT) : copy;
+    yield littleEndian(bytes.slice(at, at + COPY_BYTES), array.BYTES_PER_ELEMENT);
     await Promise.resolve();
   }
-}
-
-/** Reverses the bytes of every element in place; its own inverse. */
-export function swapped(bytes: Uint8Array, width: number): Uint8Array {
-  for (let at = 0; at < bytes.length; at += width) bytes.subarray(at, at + width).reverse();
-  return bytes;
-}
-
-/** An owned typed array of exactly these little-endian bytes, whatever the host's order. */
-export function typedArrayOf(
-  dtype: Dtype,
-  bytes: Uint8Array<ArrayBuffer>,
-  make: (buffer: ArrayBuffer) => IntegerArray,
-): IntegerArray {
-  if (BIG_ENDIAN_HOST) swapped(bytes, dtypeWidth(dtype));
-  return make(bytes.buffer);
 }

@@ -1,27 +1,11 @@
 /** Lists published snapshots, each proven; what cannot be proven fails the listing by name (PW-07.18). */
 import { SnapshotError, StorageIntegrityError, summarize, type Violation } from '../contract/errors.ts';
 import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
-import type { CoverageStatus, Manifest, Resolution } from '../contract/manifest.ts';
+import type { SnapshotSummary } from '../contract/listings.ts';
+import type { Manifest } from '../contract/manifest.ts';
 import type { ProvenManifest } from './proof-tasks.ts';
 import { inLanes } from './lanes.ts';
 import { quoted } from './integrity.ts';
-
-export interface SnapshotSummary {
-  readonly snapshot_id: SnapshotId;
-  readonly parent_id: SnapshotId | null;
-  readonly source_namespace: string;
-  readonly source_version: string;
-  readonly scope: string;
-  readonly resolution: Resolution;
-  readonly coverage_status: CoverageStatus;
-  /** Epoch nanoseconds, decimal. */
-  readonly started_at_ns: string;
-  readonly finished_at_ns: string;
-  readonly array_count: number;
-  /** Sum of the payloads' bytes, decimal. */
-  readonly byte_length: string;
-  readonly manifest_sha256: string;
-}
 
 export interface ListingQuery {
   /** At most this many; absent means all. */

@@ -1,8 +1,10 @@
 /** The store without HTTP: publish, open, list and inspect snapshots under one root (PW-07.02, PW-07.18). */
 import type { Declarations } from '../contract/contexts.ts';
+import type { ReadonlyIntegerArray } from '../contract/dtypes.ts';
 import { isAnySnapshotError, SnapshotError } from '../contract/errors.ts';
 import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
 import { parseSnapshotMetadata, type DraftManifest } from '../contract/manifest.ts';
+import type { OpenedSnapshot } from '../contract/opened.ts';
 import { BlockPool } from './block-pool.ts';
 import { DirectorySyncs } from './directory-syncs.ts';
 import { DraftReader } from './draft-reading.ts';
@@ -15,8 +17,8 @@ import { layoutOf, snapshotDirectory, type Layout } from './layout.ts';
 import { listSnapshots, type ListedManifest, type ListingQuery, type SnapshotListing } from './listing.ts';
 import { declaredArrays, payloadsOf, type ArrayInput } from './library-arrays.ts';
 import { nodeFileSystem } from './node-file-system.ts';
-import { assembleArray, type ReadonlyIntegerArray } from './opened-arrays.ts';
-import { parseProven, type OpenedSnapshot } from './opened-snapshot.ts';
+import { assembleArray } from './opened-arrays.ts';
+import { parseProven } from './opened-snapshot.ts';
 import { packageFiles, type PackageFiles } from './package-files.ts';
 import type { KnownProofs } from './verification-request.ts';
 import { ProofMemory } from './proof-memory.ts';
@@ -165,7 +167,7 @@ export class LocalSnapshotStore {
 
   /** Metadata and read-only, owned arrays; changing them cannot change what is stored (PW-07.05). */
   async open(id: SnapshotId): Promise<OpenedSnapshot> {
-    const { manifest, manifestBytes, manifestSha256 } = await this.readManifest(id);
+    const { manifest, manifestBytes, manifestSha256, hasIntent } = await this.readManifest(id);
     const arrays = Object.create(null) as Record<ArrayKey, ReadonlyIntegerArray>;
     for (const key of Object.keys(manifest.arrays)) {
       const payload = await this.openArray(id, key);
@@ -176,7 +178,7 @@ export class LocalSnapshotStore {
         await payload.close();
       }
     }
-    return { metadata: manifest.snapshot, manifest, manifestBytes, manifestSha256, arrays };
+    return { metadata: manifest.snapshot, manifest, manifestBytes, manifestSha256, hasIntent, arrays };
   }
 
   /** Proves and lists what is published, by id; anything that cannot be proven fails the listing by name (PW-07.18). */

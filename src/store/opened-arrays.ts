@@ -1,18 +1,9 @@
 /** Turns a proven payload into an owned typed array for library callers (PW-07.05). */
 import { hash } from 'node:crypto';
-import { DTYPES, type IntegerArray } from '../contract/dtypes.ts';
-import { typedArrayOf } from './library-arrays.ts';
+import { ownedArray, type ReadonlyIntegerArray } from '../contract/dtypes.ts';
 import { checkDigest } from './payload-verification.ts';
 import { named } from './integrity.ts';
 import type { StoredPayload } from './stored-payload.ts';
-
-type Mutators = 'set' | 'fill' | 'sort' | 'reverse' | 'copyWithin' | 'buffer' | 'subarray';
-type ReadonlyOf<A> = A extends IntegerArray
-  ? Omit<A, Mutators | number> & Readonly<Record<number, A[number]>>
-  : never;
-
-/** A typed array without the members that change it. It is a copy of its own: nothing reaches the stored bytes. */
-export type ReadonlyIntegerArray = ReadonlyOf<IntegerArray>;
 
 /** Reads all of a payload into fresh memory and proves exactly those bytes before anyone sees them. */
 export async function assembleArray(payload: StoredPayload): Promise<ReadonlyIntegerArray> {
@@ -28,6 +19,5 @@ export async function assembleArray(payload: StoredPayload): Promise<ReadonlyInt
   } catch (error) {
     throw named(error, payload.snapshotId);
   }
-  const { arrayType } = DTYPES[dtype];
-  return typedArrayOf(dtype, bytes, (buffer) => new arrayType(buffer));
+  return ownedArray(dtype, bytes);
 }

@@ -1,18 +1,5 @@
-/** A snapshot as library callers get it (PW-07.05). */
-import type { ArrayKey } from '../contract/ids.ts';
+/** The manifest of a package that was just proven. */
 import type { Manifest } from '../contract/manifest.ts';
-import type { ReadonlyIntegerArray } from './opened-arrays.ts';
-
-/** A snapshot in memory: exact metadata and owned copies of its arrays. */
-export interface OpenedSnapshot {
-  readonly metadata: Manifest['snapshot'];
-  readonly manifest: Manifest;
-  /** The exact stored bytes of the manifest. */
-  readonly manifestBytes: Uint8Array;
-  readonly manifestSha256: string;
-  /** By key, without a prototype: `constructor` is a legal key. */
-  readonly arrays: Readonly<Record<ArrayKey, ReadonlyIntegerArray>>;
-}
 
 const decoder = new TextDecoder();
 

@@ -347,10 +347,13 @@ test('listings are followed page after page, and filtered', async () => {
 });
 
 test('a listing that does not advance is told instead of followed for ever', async () => {
-  const stuck = changeAnswer(() => ({
-    headers: { 'content-type': 'application/json' },
-    body: Buffer.from(JSON.stringify({ snapshots: [{ snapshot_id: ID }], next: ID })),
-  }));
+  // A whole, well-formed page whose cursor leads back to itself, whatever it was asked for.
+  const stuck: Fault = async (exchange) => {
+    exchange.request.url = '/snapshots';
+    const received = await exchange.forward();
+    const body = JSON.stringify({ ...JSON.parse(received.body.toString()), next: ID });
+    exchange.answer({ ...received, headers: { 'content-type': 'application/json' }, body: Buffer.from(body) });
+  };
   const { client } = await published(stuck, stuck, stuck);
   const all = async () => {
     for await (const _ of client.list());

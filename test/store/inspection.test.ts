@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import type { IncompleteAttempt } from '../../src/store/attempt-inspection.ts';
+import type { IncompleteAttempt } from '../../src/contract/listings.ts';
 import type { FileSystem } from '../../src/store/file-system.ts';
 import { nodeFileSystem } from '../../src/store/node-file-system.ts';
 import { FaultFileSystem, systemError } from '../support/fault-file-system.ts';

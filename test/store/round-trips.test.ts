@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { DTYPE_NAMES, DTYPES } from '../../src/contract/dtypes.ts';
 import { parseDraft } from '../../src/contract/manifest.ts';
 import { parseStrictJson } from '../../src/contract/strict-json.ts';
-import { swapped, type ArrayInput } from '../../src/store/library-arrays.ts';
+import type { ArrayInput } from '../../src/store/library-arrays.ts';
 import {
   attemptsOf,
   collect,
@@ -318,10 +318,5 @@ describe('the store owns what it keeps', () => {
     );
     expect(error.details.errors[0]?.path).toBe('arrays.n');
     expect(fs.readdirSync(packagePath(root, ''))).toEqual([]);
-  });
-
-  test('on a big-endian host every element would be turned around, and back', () => {
-    expect([...swapped(new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8]), 4)]).toEqual([4, 3, 2, 1, 8, 7, 6, 5]);
-    expect([...swapped(new Uint8Array([1, 2]), 1)]).toEqual([1, 2]);
   });
 });

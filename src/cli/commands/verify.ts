@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import { isAnySnapshotError, type Violation } from '../../contract/errors.ts';
 import { isSnapshotId } from '../../contract/ids.ts';
-import type { IncompleteAttempt } from '../../store/attempt-inspection.ts';
+import type { IncompleteAttempt } from '../../contract/listings.ts';
 import type { LocalSnapshotStore } from '../../store/local-snapshot-store.ts';
 import { concluding, newCommand, positiveInteger, type OutputOptions } from '../actions.ts';
 import { loadDeclarations } from '../declarations.ts';

@@ -4,9 +4,9 @@ import { SHA256_HEX_PATTERN } from '../../contract/digest.ts';
 import { SNAPSHOT_ID_PATTERN } from '../../contract/ids.ts';
 import { COVERAGE_STATUSES, RESOLUTIONS } from '../../contract/model.ts';
 import { UINT64_PATTERN } from '../../contract/uint64.ts';
-import type { IncompleteAttempt, Phase } from '../../store/attempt-inspection.ts';
+import type { IncompleteAttempt, Phase, SnapshotSummary } from '../../contract/listings.ts';
 import type { IncompleteListing } from '../../store/inspection.ts';
-import type { SnapshotListing, SnapshotSummary } from '../../store/listing.ts';
+import type { SnapshotListing } from '../../store/listing.ts';
 
 const id = z.string().regex(SNAPSHOT_ID_PATTERN);
 const uint64 = z.string().regex(UINT64_PATTERN);

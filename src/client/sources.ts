@@ -2,13 +2,34 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { dtypeOfTypedArray, dtypeWidth, type Dtype, type IntegerArray } from '../contract/dtypes.ts';
+import {
+  dtypeOfTypedArray,
+  dtypeWidth,
+  littleEndian,
+  type Dtype,
+  type IntegerArray,
+} from '../contract/dtypes.ts';
+import { isSnapshotError } from '../contract/errors.ts';
 import type { ArrayKey } from '../contract/ids.ts';
 import type { SeenPayload } from '../contract/manifest.ts';
-import type { ArraySource } from './array-source.ts';
-import { littleEndian } from './byte-order.ts';
-import { SourceError } from './errors.ts';
-import { npySource } from './npy-source.ts';
+import { readNpy, type NpyPayload } from '../contract/npy.ts';
+import { npyDescr } from '../contract/npy-header.ts';
+import { refusedLocally, SourceError, type ProblemError } from './errors.ts';
+
+/** An array of a publication, whatever it came from. */
+export interface ArraySource {
+  readonly key: ArrayKey;
+  /** Null: the document must say. */
+  readonly dtype: Dtype | null;
+  /** Bytes that `open` gives, or null for a stream of unknown length. */
+  readonly byteLength: number | null;
+  /** Whether `open` may be called again. */
+  readonly replayable: boolean;
+  /** Of a `.npy` file: sent before the bytes, and no part of the array. */
+  readonly npyHeader?: Uint8Array;
+  /** The raw little-endian bytes. */
+  open(): AsyncIterable<Uint8Array>;
+}
 
 /** Raw little-endian bytes. `dtype` may be left out where the metadata document declares it. */
 export interface BytesInput {
@@ -104,6 +125,62 @@ async function openFile(key: ArrayKey, path: string): Promise<FileHandle> {
     const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
     throw new SourceError(key, `${path} cannot be read (${reason}).`, { cause });
   }
+}
+
+interface NpyFile {
+  readonly path: string;
+  /** Bytes of the whole file. */
+  readonly size: number;
+  /** The file's bytes from a position to its end. */
+  readonly blocksFrom: (start: number) => AsyncGenerator<Uint8Array, void, void>;
+}
+
+/**
+ * A `.npy` file is sent as it is; what is hashed, declared and stored is its raw payload (PW-07.02). Throws
+ * `ArrayMismatchError`, as the service would, for what is no 1-D array of little-endian integers or not whole.
+ */
+async function npySource(key: ArrayKey, stated: Dtype | null, file: NpyFile): Promise<ArraySource> {
+  const { dtype, header, byteLength } = await readHeader(key, file);
+  const found = file.size - header.length;
+  if (BigInt(found) !== byteLength) {
+    throw refused(
+      key,
+      `${file.path} holds ${found} bytes of payload; its header announces ${byteLength}; save it again with numpy.save`,
+    );
+  }
+  if (stated !== null && stated !== dtype) {
+    throw refused(
+      key,
+      `is given as ${stated}, but the header of ${file.path} says ${dtype}; leave the dtype out, or save ` +
+        `a.astype('${npyDescr(stated)}')`,
+    );
+  }
+  return {
+    key,
+    dtype,
+    byteLength: found,
+    replayable: true,
+    npyHeader: header,
+    open: () => file.blocksFrom(header.length),
+  };
+}
+
+async function readHeader(key: ArrayKey, { path, blocksFrom }: NpyFile): Promise<NpyPayload> {
+  const blocks = blocksFrom(0);
+  try {
+    return await readNpy(blocks, `arrays.${key}`);
+  } catch (error) {
+    if (!isSnapshotError(error, 'array_mismatch')) throw error;
+    const [violation] = error.details.errors;
+    throw refused(key, `${path}: ${violation?.message ?? error.message}`);
+  } finally {
+    await blocks.return();
+  }
+}
+
+function refused(key: ArrayKey, message: string): ProblemError<'array_mismatch'> {
+  const path = `arrays.${key}`;
+  return refusedLocally('array_mismatch', `${path}: ${message}.`, { errors: [{ path, message }] });
 }
 
 /** The blocks of a source, held to its length; whatever it throws becomes a `SourceError`. */
