@@ -1,7 +1,8 @@
 /** GET and HEAD of one array, as raw bytes or as a `.npy` file, proven before the first byte leaves. */
+import { arrayKeyOfFileName } from '../src/contract/package.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SnapshotError } from '../src/contract/errors.ts';
-import { arrayKeyOfFileName, isArrayKey, type ArrayKey } from '../src/contract/ids.ts';
+import { isArrayKey, type ArrayKey } from '../src/contract/ids.ts';
 import { NPY_MEDIA_TYPE } from '../src/contract/npy.ts';
 import { npyHeader } from '../src/contract/npy-header.ts';
 import {

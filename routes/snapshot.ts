@@ -1,7 +1,7 @@
 /** GET and HEAD of one snapshot's manifest, marker and intent, after every byte of the snapshot was proven. */
+import { intentBytes, markerBytes } from '../src/contract/package.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { canonicalJson } from '../src/contract/canonical-json.ts';
-import { markerBytes, sha256Hex } from '../src/contract/digest.ts';
+import { sha256Hex } from '../src/contract/digest.ts';
 import { SnapshotError } from '../src/contract/errors.ts';
 import { checkIfMatch, entityTag, isNotModified } from '../src/http/conditions.ts';
 import { reprDigest } from '../src/http/repr-digest.ts';
@@ -45,7 +45,7 @@ export function snapshotRoutes(app: FastifyInstance, { config, store }: ServiceC
       const { hasIntent } = await store.readManifest(id);
       if (!hasIntent) throw noIntent(id);
       // The stored intent was just proven to be exactly these bytes (PW-07.04 step 2).
-      const intent = canonicalJson({ snapshot_id: id });
+      const intent = intentBytes(id);
       return sendWhole(request, reply, fileHeaders(intent), 'application/json', intent);
     },
   });

@@ -1,10 +1,11 @@
 /** Which files are published as which arrays. */
+import { arrayKeyOfFileName } from '../contract/package.ts';
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileInput } from '../client/index.ts';
 import { DTYPE_NAMES, isDtype } from '../contract/dtypes.ts';
-import { arrayKeyOfFileName, isArrayKey, type ArrayKey } from '../contract/ids.ts';
+import { isArrayKey, type ArrayKey } from '../contract/ids.ts';
 import { reasonOf, UsageError } from './exit-codes.ts';
 
 export type FileInputs = Readonly<Record<ArrayKey, FileInput>>;

@@ -1,13 +1,12 @@
 /** A whole package on this side, byte for byte: filled in `<directory>.part`, then put in place by one rename. */
+import { INTENT_FILE, MANIFEST_FILE, MARKER_FILE, markerBytes } from '../contract/package.ts';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { ProvenManifest, SnapshotClient } from '../client/index.ts';
 import { canonicalJson } from '../contract/canonical-json.ts';
-import { markerBytes, sha256Hex } from '../contract/digest.ts';
+import { sha256Hex } from '../contract/digest.ts';
 import { digestOf, download, syncDirectory, writeWhole } from './download.ts';
 import { reasonOf, UsageError } from './exit-codes.ts';
-
-const INTENT_FILE = 'intent.json';
 
 export type PackageProgress = (done: number, total: number) => void;
 
@@ -64,9 +63,9 @@ async function fill(
     await rm(path, { force: true });
     await download(client, { id: manifest.snapshot.snapshot_id, key, byteLength, sha256 }, path, onBytes);
   }
-  await writeWhole(join(part, 'manifest.json'), manifestBytes);
+  await writeWhole(join(part, MANIFEST_FILE), manifestBytes);
   // A stored package is valid only with exactly these bytes as its marker (PW-07.03).
-  await writeWhole(join(part, 'complete.sha256'), markerBytes(manifestSha256));
+  await writeWhole(join(part, MARKER_FILE), markerBytes(manifestSha256));
 }
 
 /** Every file of the package with its SHA-256. */
@@ -75,8 +74,8 @@ function filesOf(proven: ProvenManifest): ReadonlyMap<string, string> {
   return new Map([
     ...(hasIntent ? [[INTENT_FILE, sha256Hex(intentOf(proven))] as const] : []),
     ...Object.values(manifest.arrays).map(({ file, sha256 }) => [file, sha256] as const),
-    ['manifest.json', manifestSha256],
-    ['complete.sha256', sha256Hex(markerBytes(manifestSha256))],
+    [MANIFEST_FILE, manifestSha256],
+    [MARKER_FILE, sha256Hex(markerBytes(manifestSha256))],
   ]);
 }
 

@@ -1,10 +1,11 @@
 /** Every byte of one stored snapshot, proven on as many threads as it has large arrays (PW-07.03). */
+import { MANIFEST_FILE } from '../contract/package.ts';
 import { join } from 'node:path';
 import { StorageIntegrityError } from '../contract/errors.ts';
 import { sha256Hex } from '../contract/digest.ts';
 import type { SnapshotId } from '../contract/ids.ts';
 import { parseManifest, type Manifest } from '../contract/manifest.ts';
-import { MANIFEST_FILE, SNAPSHOTS } from '../store/layout.ts';
+import { SNAPSHOTS } from '../store/layout.ts';
 import { nodeFileSystem } from '../store/node-file-system.ts';
 import { readExactly, withFile } from '../store/stored-file.ts';
 import type { LocalSnapshotStore } from '../store/local-snapshot-store.ts';

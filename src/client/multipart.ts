@@ -1,6 +1,7 @@
 /** The body of a publication as a stream: metadata first, then one part per array (CONTRACT section 3). */
+import { payloadFileName } from '../contract/package.ts';
 import { createHash, randomBytes } from 'node:crypto';
-import { payloadFileName, type ArrayKey } from '../contract/ids.ts';
+import type { ArrayKey } from '../contract/ids.ts';
 import { canonicalText } from '../contract/canonical-json.ts';
 import type { DraftManifest, SeenPayload } from '../contract/manifest.ts';
 import { NPY_MEDIA_TYPE } from '../contract/npy.ts';

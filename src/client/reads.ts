@@ -1,4 +1,5 @@
 /** Manifests and arrays, each proven against its SHA-256 before anyone sees it (PW-07.03, PW-07.05). */
+import { payloadFileName } from '../contract/package.ts';
 import { createHash } from 'node:crypto';
 import { sha256Hex } from '../contract/digest.ts';
 import {
@@ -10,13 +11,7 @@ import {
   type IntegerArray,
 } from '../contract/dtypes.ts';
 import { isAnySnapshotError } from '../contract/errors.ts';
-import {
-  isArrayKey,
-  isSnapshotId,
-  payloadFileName,
-  type ArrayKey,
-  type SnapshotId,
-} from '../contract/ids.ts';
+import { isArrayKey, isSnapshotId, type ArrayKey, type SnapshotId } from '../contract/ids.ts';
 import { parseManifest, type ArrayEntry, type Manifest } from '../contract/manifest.ts';
 import type { OpenedSnapshot, ProvenManifest } from '../contract/opened.ts';
 import { isUint64 } from '../contract/uint64.ts';

@@ -8,8 +8,3 @@ export const SHA256_HEX_PATTERN = /^[0-9a-f]{64}$/;
 export function sha256Hex(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
-
-/** The exact content of `complete.sha256`: the manifest's digest and a newline, 65 ASCII bytes (PW-07.03). */
-export function markerBytes(manifestSha256: string): Uint8Array {
-  return new TextEncoder().encode(`${manifestSha256}\n`);
-}

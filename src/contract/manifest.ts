@@ -1,5 +1,6 @@
 /** The manifest: built canonically for a publication, and proven again at every read (PW-07.01, PW-07.03, PW-07.05). */
 
+import { payloadFileName } from './package.ts';
 import { canonicalText } from './canonical-json.ts';
 import { isObject } from './checks.ts';
 import { sha256Hex } from './digest.ts';
@@ -7,7 +8,6 @@ import { checkManifest } from './document-checks.ts';
 import { dtypeWidth, isDtype } from './dtypes.ts';
 import { SnapshotError, StorageIntegrityError, summarize, UnsupportedPackageError } from './errors.ts';
 import type { Violation } from './errors.ts';
-import { payloadFileName } from './ids.ts';
 import type { ArrayKey } from './ids.ts';
 import { ARRAY_SCHEMA_VERSION, ENDIANNESS, FORMAT, VERSION } from './model.ts';
 import type { ArrayEntry, DraftManifest, Manifest } from './model.ts';

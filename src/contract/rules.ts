@@ -1,8 +1,8 @@
 /** Rules that span fields (PW-07.01, PW-07.02). Each judges the fields it can see and leaves the others alone. */
 
+import { payloadFileName } from './package.ts';
 import type { ValidFields } from './checks.ts';
 import { dtypeWidth } from './dtypes.ts';
-import { payloadFileName } from './ids.ts';
 import type { Coverage, CoverageStatus, DraftArray, SnapshotMetadata } from './model.ts';
 import { quote } from './text.ts';
 import { compareUint64 } from './uint64.ts';

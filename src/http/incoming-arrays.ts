@@ -1,6 +1,7 @@
 /** From multipart parts to payloads: raw bytes as they are, `.npy` files by what their header says. */
+import { arrayKeyOfFileName } from '../contract/package.ts';
 import { SnapshotError } from '../contract/errors.ts';
-import { arrayKeyOfFileName, isArrayKey } from '../contract/ids.ts';
+import { isArrayKey } from '../contract/ids.ts';
 import { NPY_MEDIA_TYPE, readNpy } from '../contract/npy.ts';
 import type { IncomingPayload } from '../store/incoming-payloads.ts';
 import type { IncomingPart } from './multipart-parts.ts';

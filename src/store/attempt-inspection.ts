@@ -1,4 +1,5 @@
 /** Judges one staging entry without changing anything; advisory while publications run (PW-07.04, PW-07.18). */
+import { INTENT_FILE, MARKER_FILE, intentBytes } from '../contract/package.ts';
 import type { Declarations } from '../contract/contexts.ts';
 import { isAnySnapshotError, type SnapshotError } from '../contract/errors.ts';
 import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
@@ -6,7 +7,7 @@ import type { IncompleteAttempt, Phase } from '../contract/listings.ts';
 import { parseStrictJson } from '../contract/strict-json.ts';
 import type { DirectoryEntry, FileStat, FileSystemReader } from './file-system.ts';
 import { errnoOf, isMissing } from './io-errors.ts';
-import { INTENT_FILE, intentBytes, isAttemptName, MARKER_FILE, STAGING } from './layout.ts';
+import { isAttemptName, STAGING } from './layout.ts';
 import { quoted } from './integrity.ts';
 import { verifyPackage } from './package-verification.ts';
 import { readAtMost, withFile } from './stored-file.ts';

@@ -1,7 +1,8 @@
 /** Matches what arrives against what was declared (PW-07.04 steps 1 and 3): no array missing, undeclared or twice. */
+import { arrayKeyOfFileName, payloadFileName } from '../contract/package.ts';
 import { dtypeWidth, type Dtype } from '../contract/dtypes.ts';
 import { ContractViolationError, SnapshotError, summarize, type Violation } from '../contract/errors.ts';
-import { arrayKeyOfFileName, isArrayKey, payloadFileName, type ArrayKey } from '../contract/ids.ts';
+import { isArrayKey, type ArrayKey } from '../contract/ids.ts';
 import { DTYPE_MISSING, type DraftArray, type DraftManifest } from '../contract/manifest.ts';
 import type { WrittenPayload } from './payload-writer.ts';
 

@@ -1,6 +1,7 @@
 /** How proofs refuse: the words and details that all of them share (PW-07.03). */
+import { arrayKeyOfFileName } from '../contract/package.ts';
 import { StorageIntegrityError, UnsupportedPackageError } from '../contract/errors.ts';
-import { arrayKeyOfFileName, type SnapshotId } from '../contract/ids.ts';
+import type { SnapshotId } from '../contract/ids.ts';
 
 /** Gives a refusal the id of the snapshot it is about. */
 export function named(error: unknown, snapshotId: SnapshotId): unknown {

@@ -1,14 +1,11 @@
 /** The only file that knows where things lie under a root (PW-07.02). */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { canonicalJson } from '../contract/canonical-json.ts';
-import { payloadFileName, type ArrayKey, type SnapshotId } from '../contract/ids.ts';
+import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
+import { payloadFileName } from '../contract/package.ts';
 
 export const SNAPSHOTS = 'snapshots';
 export const STAGING = 'staging';
-export const MANIFEST_FILE = 'manifest.json';
-export const MARKER_FILE = 'complete.sha256';
-export const INTENT_FILE = 'intent.json';
 
 const ATTEMPT_PATTERN = /^[0-9a-f]{32}$/u;
 
@@ -52,9 +49,4 @@ export function isAttemptName(name: string): boolean {
 
 export function payloadPath(directory: string, key: ArrayKey): string {
   return join(directory, payloadFileName(key));
-}
-
-/** Exact bytes of `intent.json`: canonical `{"snapshot_id":"<id>"}` (PW-07.04 step 2). */
-export function intentBytes(id: SnapshotId): Uint8Array {
-  return canonicalJson({ snapshot_id: id });
 }

@@ -1,9 +1,8 @@
 /** A whole proven package as its files, for mirroring it in one piece (PW-07.02). */
-import { markerBytes } from '../contract/digest.ts';
+import { INTENT_FILE, MANIFEST_FILE, MARKER_FILE, intentBytes, markerBytes } from '../contract/package.ts';
 import { StorageIntegrityError } from '../contract/errors.ts';
 import type { SnapshotId } from '../contract/ids.ts';
 import type { ListedManifest } from './listing.ts';
-import { INTENT_FILE, intentBytes, MANIFEST_FILE, MARKER_FILE } from './layout.ts';
 import type { StoredPayload } from './stored-payload.ts';
 
 export interface PackagedFile {

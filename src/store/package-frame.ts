@@ -1,10 +1,10 @@
 /** The frame of a package: a real directory of exactly the files it lists, named and intended for one snapshot. */
+import { INTENT_FILE, MANIFEST_FILE, MARKER_FILE, intentBytes } from '../contract/package.ts';
 import { SnapshotNotFoundError, StorageIntegrityError } from '../contract/errors.ts';
 import type { Manifest } from '../contract/manifest.ts';
 import type { DirectoryEntry, FileSystemReader } from './file-system.ts';
 import { onlyLocation, quoted } from './integrity.ts';
 import { isMissing } from './io-errors.ts';
-import { intentBytes, INTENT_FILE, MANIFEST_FILE, MARKER_FILE } from './layout.ts';
 import { readAtMost, readFailure, withFile } from './stored-file.ts';
 import type { VerificationRequest } from './verification-request.ts';
 

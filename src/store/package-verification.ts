@@ -3,11 +3,11 @@
  * a reader gets. The same steps judge a published snapshot, a staged attempt before and after its marker, and the
  * parent of a new snapshot.
  */
+import { INTENT_FILE } from '../contract/package.ts';
 import { checkDeclared } from '../contract/contexts.ts';
 import { sha256Hex } from '../contract/digest.ts';
 import type { FileSystemReader } from './file-system.ts';
 import { named } from './integrity.ts';
-import { INTENT_FILE } from './layout.ts';
 import {
   checkIdentity,
   checkIntent,

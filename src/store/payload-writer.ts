@@ -1,6 +1,7 @@
 /** Streams one payload into its staged file: large writes, each read back and hashed, early write-back, bounded memory. */
+import { payloadFileName } from '../contract/package.ts';
 import { hash } from 'node:crypto';
-import { payloadFileName, type ArrayKey } from '../contract/ids.ts';
+import type { ArrayKey } from '../contract/ids.ts';
 import { BLOCK_BYTES, type Block, type BlockPool } from './block-pool.ts';
 import { sameStamp, type Descriptor, type FileStamp, type FileSystem } from './file-system.ts';
 import { payloadPath } from './layout.ts';

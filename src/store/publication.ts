@@ -3,10 +3,17 @@
  * marker, validate the package, sync the attempt, rename, sync both parents. Nothing here overwrites, deletes, repairs or
  * tries again; whatever fails stays in staging as evidence.
  */
-import { markerBytes } from '../contract/digest.ts';
+import {
+  INTENT_FILE,
+  MANIFEST_FILE,
+  MARKER_FILE,
+  intentBytes,
+  markerBytes,
+  payloadFileName,
+} from '../contract/package.ts';
 import type { Dtype } from '../contract/dtypes.ts';
 import { SnapshotError } from '../contract/errors.ts';
-import { payloadFileName, type ArrayKey } from '../contract/ids.ts';
+import type { ArrayKey } from '../contract/ids.ts';
 import {
   buildManifest,
   type BuiltManifest,
@@ -26,10 +33,6 @@ import {
   attemptDirectory,
   attemptLocation,
   freshAttemptName,
-  intentBytes,
-  INTENT_FILE,
-  MANIFEST_FILE,
-  MARKER_FILE,
   snapshotDirectory,
   snapshotLocation,
 } from './layout.ts';

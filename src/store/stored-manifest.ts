@@ -1,10 +1,9 @@
 /** Marker and manifest of a package: read whole, compared, judged (PW-07.01, PW-07.03). */
-import { markerBytes } from '../contract/digest.ts';
+import { MANIFEST_FILE, MARKER_FILE, markerBytes } from '../contract/package.ts';
 import { StorageIntegrityError } from '../contract/errors.ts';
 import { parseManifest, type Manifest } from '../contract/manifest.ts';
 import type { FileSystemReader } from './file-system.ts';
 import { missingFile } from './integrity.ts';
-import { MANIFEST_FILE, MARKER_FILE } from './layout.ts';
 import { readAtMost, readExactly, withFile } from './stored-file.ts';
 import type { VerificationRequest } from './verification-request.ts';
 

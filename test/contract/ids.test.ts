@@ -1,6 +1,7 @@
+import { arrayKeyOfFileName, payloadFileName } from '../../src/contract/package.ts';
 import { describe, expect, test } from 'vitest';
 
-import { arrayKeyOfFileName, isArrayKey, isSnapshotId, payloadFileName } from '../../src/contract/ids.ts';
+import { isArrayKey, isSnapshotId } from '../../src/contract/ids.ts';
 import { ID } from './examples.ts';
 
 describe('snapshot ids are 32 lowercase hex digits as a whole string', () => {

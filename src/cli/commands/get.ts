@@ -1,11 +1,11 @@
 /** `get`: a whole package or one array, continued where it broke off and proven on arrival. */
+import { payloadFileName } from '../../contract/package.ts';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { SnapshotClient } from '../../client/index.ts';
-import { payloadFileName } from '../../contract/ids.ts';
 import { concluding, newCommand, withClient, withConnection, withExamples } from '../actions.ts';
 import type { ConnectionOptions } from '../actions.ts';
 import { digestOf, download } from '../download.ts';
