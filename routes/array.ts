@@ -14,7 +14,7 @@ import {
 } from '../src/http/conditions.ts';
 import { reprDigest, sha256OfBlocks, wantsReprDigest } from '../src/http/repr-digest.ts';
 import { snapshotIdOf } from '../src/http/parameters.ts';
-import { sendHijacked } from '../src/http/send-payload.ts';
+import { downloadPaceOf, sendHijacked, type DownloadPace } from '../src/http/send-payload.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
 import type { StoredPayload } from '../src/store/stored-payload.ts';
 
@@ -29,20 +29,13 @@ export function arrayRoute(app: FastifyInstance, { store, transfers, config }: S
     handler: async (request, reply) => {
       const id = snapshotIdOf(request.params.id);
       const { key, form } = requestedFile(request.params.file);
-      request.outcome.snapshotId = id;
+      request.exchange.outcome.snapshotId = id;
       const deliver = request.method === 'GET' || (form === 'npy' && wantsReprDigest(request.headers));
-      const payload = await store.openArray(id, key, { deliver });
-      const done = transfers.beginDownload();
+      const payload = await store.openArray(id, key, { deliver, signal: request.exchange.signal });
       try {
-        return await answer(
-          request,
-          reply,
-          payload,
-          representationOf(payload, form),
-          config.idleSeconds * 1000,
-        );
+        if (deliver) transfers.beginDownload(request.exchange, payload.bytes?.length);
+        return await answer(request, reply, payload, representationOf(payload, form), downloadPaceOf(config));
       } finally {
-        done();
         await payload.close();
       }
     },
@@ -91,7 +84,7 @@ async function answer(
   reply: FastifyReply,
   payload: StoredPayload,
   representation: Representation,
-  idleMs: number,
+  pace: DownloadPace,
 ): Promise<FastifyReply> {
   const { etag, byteLength } = representation;
   checkIfMatch(request.headers, etag);
@@ -113,7 +106,7 @@ async function answer(
   if (payload.bytes !== null) {
     return reply.send(Buffer.concat([prefix, payload.bytes]).subarray(start, end));
   }
-  return sendHijacked(request, reply, blocksOf(payload, prefix, { start, end }), idleMs);
+  return sendHijacked(request, reply, blocksOf(payload, prefix, { start, end }), pace);
 }
 
 function wholeOf(payload: StoredPayload, prefix: Buffer): AsyncIterable<Uint8Array> {

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { checkIfMatch, entityTag, isNotModified } from '../src/http/conditions.ts';
 import { snapshotIdOf } from '../src/http/parameters.ts';
-import { sendHijacked } from '../src/http/send-payload.ts';
+import { downloadPaceOf, sendHijacked } from '../src/http/send-payload.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
 import { TAR_MEDIA_TYPE, tarBlocks, tarLength } from '../src/http/tar.ts';
 
@@ -12,26 +12,23 @@ export function packageTarRoute(app: FastifyInstance, { store, transfers, config
     url: '/snapshots/:id/package.tar',
     handler: async (request, reply) => {
       const id = snapshotIdOf(request.params.id);
-      request.outcome.snapshotId = id;
-      const { files, manifest, manifestSha256 } = await store.openPackage(id);
-      const done = transfers.beginDownload();
-      try {
-        const etag = entityTag(manifestSha256, '.tar');
-        checkIfMatch(request.headers, etag);
-        void reply.headers({ etag, 'cache-control': 'private, no-cache', 'accept-ranges': 'none' });
-        if (isNotModified(request.headers, etag)) return await reply.code(304).send();
-        void reply.headers({
-          'content-type': TAR_MEDIA_TYPE,
-          'content-length': tarLength(files),
-          'content-disposition': `attachment; filename="${id}.tar"`,
-        });
-        if (request.method === 'HEAD') return await reply.send();
-        const mtimeSeconds = Number(BigInt(manifest.snapshot.finished_at_ns) / 1_000_000_000n);
-        const blocks = tarBlocks(id, files, mtimeSeconds);
-        return await sendHijacked(request, reply, blocks, config.idleSeconds * 1000);
-      } finally {
-        done();
-      }
+      const { exchange } = request;
+      exchange.outcome.snapshotId = id;
+      const { files, manifest, manifestSha256 } = await store.openPackage(id, { signal: exchange.signal });
+      const etag = entityTag(manifestSha256, '.tar');
+      checkIfMatch(request.headers, etag);
+      void reply.headers({ etag, 'cache-control': 'private, no-cache', 'accept-ranges': 'none' });
+      if (isNotModified(request.headers, etag)) return reply.code(304).send();
+      void reply.headers({
+        'content-type': TAR_MEDIA_TYPE,
+        'content-length': tarLength(files),
+        'content-disposition': `attachment; filename="${id}.tar"`,
+      });
+      if (request.method === 'HEAD') return reply.send();
+      transfers.beginDownload(exchange);
+      const mtimeSeconds = Number(BigInt(manifest.snapshot.finished_at_ns) / 1_000_000_000n);
+      const blocks = tarBlocks(id, files, mtimeSeconds);
+      return sendHijacked(request, reply, blocks, downloadPaceOf(config));
     },
   });
 }

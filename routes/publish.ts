@@ -7,10 +7,13 @@ import { contentDigestOf, type ContentDigest } from '../src/http/content-digest.
 import { incomingArrays } from '../src/http/incoming-arrays.ts';
 import { boundaryOf } from '../src/http/multipart-boundary.ts';
 import { readParts, type IncomingPart } from '../src/http/multipart-parts.ts';
-import { acceptBody, watchIdle } from '../src/http/request-body.ts';
+import { watchPace } from '../src/http/request-body.ts';
 import { manifestHeaders } from '../src/http/manifest-headers.ts';
 import { checkContentEncoding } from '../src/http/guards.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
+
+/** A sender's pace is judged over so long a time. */
+const PACE_WINDOW_MS = 30_000;
 
 export function publishRoute(app: FastifyInstance, { config, store, transfers }: ServiceContext): void {
   app.route({
@@ -20,20 +23,24 @@ export function publishRoute(app: FastifyInstance, { config, store, transfers }:
       if (config.readOnly) throw readOnly();
       refuseByHeaders(request, config);
       const digest = contentDigestOf(request.headers);
+      const { exchange } = request;
       const done = transfers.beginUpload();
-      const abort = new AbortController();
-      const endWatch = watchIdle(request.raw, config.idleSeconds * 1000, abort);
+      const endWatch = watchPace(exchange, {
+        idleMs: config.idleSeconds * 1000,
+        minBytesPerSecond: config.minBytesPerSecond,
+        windowMs: PACE_WINDOW_MS,
+      });
       try {
-        acceptBody(request.raw);
+        exchange.acceptBody();
         const parts = readParts(request, {
-          signal: abort.signal,
+          signal: exchange.signal,
           onChunk: (chunk) => digest?.update(chunk),
         });
         try {
           const draft = await store.readDraft(await readMetadata(parts, config.maxMetadataBytes));
-          request.outcome.snapshotId = draft.snapshot.snapshot_id;
+          exchange.outcome.snapshotId = draft.snapshot.snapshot_id;
           const published = await store.publishDraft(draft, incomingArrays(provenParts(parts, digest)));
-          request.outcome.payloadBytes = payloadBytes(published.manifest);
+          exchange.outcome.payloadBytes = payloadBytes(published.manifest);
           return await reply
             .code(201)
             .headers(manifestHeaders(config.basePath, published.manifest, { ...published, hasIntent: true }))

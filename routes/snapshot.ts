@@ -16,8 +16,8 @@ interface Params {
 export function snapshotRoutes(app: FastifyInstance, { config, store }: ServiceContext): void {
   const manifest = async (request: FastifyRequest<Params>, reply: FastifyReply): Promise<FastifyReply> => {
     const id = snapshotIdOf(request.params.id);
-    request.outcome.snapshotId = id;
-    const proven = await store.readManifest(id);
+    request.exchange.outcome.snapshotId = id;
+    const proven = await store.readManifest(id, { signal: request.exchange.signal });
     const { manifestSha256: sha256, hasIntent } = proven;
     const headers = manifestHeaders(config.basePath, proven.manifest, { sha256, hasIntent });
     return sendWhole(request, reply, headers, 'application/json', proven.manifestBytes);
@@ -29,8 +29,8 @@ export function snapshotRoutes(app: FastifyInstance, { config, store }: ServiceC
     url: '/snapshots/:id/complete.sha256',
     handler: async (request, reply) => {
       const id = snapshotIdOf(request.params.id);
-      request.outcome.snapshotId = id;
-      const { manifestSha256 } = await store.readManifest(id);
+      request.exchange.outcome.snapshotId = id;
+      const { manifestSha256 } = await store.readManifest(id, { signal: request.exchange.signal });
       // The stored marker was just proven to be exactly these bytes.
       const marker = markerBytes(manifestSha256);
       return sendWhole(request, reply, fileHeaders(marker), 'text/plain; charset=us-ascii', marker);
@@ -41,8 +41,8 @@ export function snapshotRoutes(app: FastifyInstance, { config, store }: ServiceC
     url: '/snapshots/:id/intent.json',
     handler: async (request, reply) => {
       const id = snapshotIdOf(request.params.id);
-      request.outcome.snapshotId = id;
-      const { hasIntent } = await store.readManifest(id);
+      request.exchange.outcome.snapshotId = id;
+      const { hasIntent } = await store.readManifest(id, { signal: request.exchange.signal });
       if (!hasIntent) throw noIntent(id);
       // The stored intent was just proven to be exactly these bytes (PW-07.04 step 2).
       const intent = intentBytes(id);

@@ -1,4 +1,5 @@
 /** The composition root: one Fastify instance from settings and a store; starts nothing and reads no environment. */
+import { METHODS } from 'node:http';
 import multipart from '@fastify/multipart';
 import Fastify, {
   LogController,
@@ -20,14 +21,18 @@ import { rootRoute } from '../routes/root.ts';
 import { snapshotRoutes } from '../routes/snapshot.ts';
 import { listingRoute } from '../routes/snapshots.ts';
 import type { Config } from './config.ts';
-import { clientErrorHandler } from './http/client-errors.ts';
-import { Connections } from './http/connections.ts';
-import { closeAfterUnreadBody, registerErrorHandlers, sendProblem } from './http/error-handler.ts';
+import { clientErrorHandler, refuseTunnels } from './http/client-errors.ts';
+import { Connections, headerSecondsOf } from './http/connections.ts';
+import {
+  closeAfterUnreadBody,
+  registerErrorHandlers,
+  sendProblem,
+  type ErrorHandlerOptions,
+} from './http/error-handler.ts';
 import { allowedHosts, checkExpectation, checkHost, checkOrigin, tokenCheck } from './http/guards.ts';
-import { headerSecondsOf, makeHttpServer } from './http/http-server.ts';
 import { Metrics } from './http/metrics.ts';
-import type { DrainBounds } from './http/request-body.ts';
-import { registerRequestLog, startRequestLog } from './http/request-log.ts';
+import { beginExchange } from './http/request-log.ts';
+import { cutIdleReader } from './http/send-payload.ts';
 import { addSecurityHeaders, registerSecurityHeaders } from './http/security-headers.ts';
 import type { ServiceContext } from './http/service-context.ts';
 import { Transfers } from './http/transfers.ts';
@@ -49,13 +54,22 @@ export async function buildApp(
   metrics = new Metrics(),
 ): Promise<App> {
   const idleMs = config.idleSeconds * 1000;
-  const handling = {
+  let connections: Connections | undefined;
+  const allConnections = (): Connections => {
+    if (connections === undefined) throw new Error('The framework made no server.');
+    return connections;
+  };
+  const handling: ErrorHandlerOptions = {
+    connections: allConnections,
     drainBounds: { bytes: config.maxDrainBytes, ms: DRAIN_MS, idleMs: Math.min(idleMs, 5_000) },
     basePath: config.basePath,
   };
-  const context: ServiceContext = { config, store, transfers: new Transfers(config.maxUploads) };
+  const context: ServiceContext = {
+    config,
+    store,
+    transfers: new Transfers(config.maxUploads, config.maxDownloadBytes),
+  };
   const guard = guardOf(context);
-  let connections: Connections | undefined;
   const server = Fastify({
     ...(logger === false ? { logger: false } : { loggerInstance: logger }),
     logController: new LogController({ disableRequestLogging: true }),
@@ -65,9 +79,8 @@ export async function buildApp(
     requestIdHeader: false,
     genReqId: () => crypto.randomUUID(),
     serverFactory: (listener) => {
-      const httpServer = makeHttpServer(listener, config.idleSeconds);
-      connections = new Connections(httpServer);
-      return httpServer;
+      connections = new Connections(listener, config.idleSeconds);
+      return connections.server;
     },
     clientErrorHandler: clientErrorHandler({
       basePath: config.basePath,
@@ -77,22 +90,30 @@ export async function buildApp(
     routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, maxParamLength: 200 },
     // A request whose URL cannot be read reaches no hook, and yet must pass the same guards.
     frameworkErrors: (error, request, reply) => {
-      startRequestLog(request, reply);
+      beginExchange(allConnections(), metrics, request, reply);
       addSecurityHeaders(reply);
       sendProblem(refusalBy(guard, request) ?? error, request, reply, handling).catch(() => {
         reply.raw.destroy();
       });
     },
   });
-  registerRequestLog(server);
-  metrics.register(server);
+  refuseTunnels(allConnections(), server.log, config.basePath);
+  // Methods that Node reads and the framework does not know would be failures of the service instead of refusals.
+  for (const method of METHODS) {
+    if (method !== 'CONNECT' && !server.supportedMethods.includes(method)) server.addHttpMethod(method);
+  }
+  server.decorateRequest('exchange');
+  server.addHook('onRequest', (request, reply, done) => {
+    beginExchange(allConnections(), metrics, request, reply);
+    done();
+  });
   metrics.watch(store, context.transfers);
   registerSecurityHeaders(server);
   server.addHook('onRequest', (request, _reply, done) => {
     guard(request);
     done();
   });
-  registerAnswerLimits(server, context, handling.drainBounds);
+  registerAnswerLimits(server, context, handling);
   registerErrorHandlers(server, handling);
   acceptOnlyMultipart(server);
   await server.register(multipart);
@@ -114,8 +135,7 @@ export async function buildApp(
     },
     { prefix: config.basePath },
   );
-  if (connections === undefined) throw new Error('The framework made no server.');
-  return { server, transfers: context.transfers, connections };
+  return { server, transfers: context.transfers, connections: allConnections() };
 }
 
 type Guard = (request: FastifyRequest) => void;
@@ -149,14 +169,14 @@ function refusalBy(guard: Guard, request: FastifyRequest): unknown {
 function registerAnswerLimits(
   server: FastifyInstance,
   { config, transfers }: ServiceContext,
-  bounds: DrainBounds,
+  handling: ErrorHandlerOptions,
 ): void {
   server.addHook('preHandler', async (request, reply) => {
-    if (request.method !== 'POST') await closeAfterUnreadBody(request, reply, bounds);
+    if (request.method !== 'POST') await closeAfterUnreadBody(request, reply, handling);
   });
-  server.addHook('onSend', (_request, reply, _payload, done) => {
+  server.addHook('onSend', (request, reply, _payload, done) => {
     if (transfers.stopping) void reply.header('connection', 'close');
-    reply.raw.setTimeout(config.idleSeconds * 1000, () => reply.raw.destroy());
+    cutIdleReader(request.exchange, config.idleSeconds * 1000);
     done();
   });
 }

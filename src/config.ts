@@ -76,6 +76,10 @@ const SETTINGS = z.strictObject({
   maxUploads: count(1, 10_000).default(64),
   /** A transfer that makes no progress for this long is ended. */
   idleSeconds: count(1, 86_400).default(60),
+  /** Bytes a second that an upload must bring and a download must take, on average over half a minute; 0 for any. */
+  minBytesPerSecond: bytes.default(128),
+  /** Memory that all downloads together may hold; more of them are refused for the moment. */
+  maxDownloadBytes: bytes.default(192 * MIB),
   /** How long running transfers may go on after SIGTERM or SIGINT. */
   graceSeconds: count(0, 86_400).default(30),
   /** How much of a refused body is read so that its sender can hear the refusal. */

@@ -2,10 +2,12 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SnapshotError } from '../contract/errors.ts';
 import { asSnapshotError, problemHeaders, problemOf, PROBLEM_MEDIA_TYPE, PROBLEMS } from './problems.ts';
+import type { Connections } from './connections.ts';
 import { disposeOfBody, type DrainBounds } from './request-body.ts';
 import { sendJson } from './send-json.ts';
 
 export interface ErrorHandlerOptions {
+  readonly connections: () => Connections;
   readonly drainBounds: DrainBounds;
   /** Path prefix of the service, nothing or `/…`. */
   readonly basePath: string;
@@ -18,12 +20,15 @@ export async function sendProblem(
   reply: FastifyReply,
   options: ErrorHandlerOptions,
 ): Promise<FastifyReply> {
+  const { exchange } = request;
+  // What ends because its client has left is no failure of anything, and there is nobody to tell.
+  if (exchange.isOver) return reply.hijack();
   const refusal = asSnapshotError(error);
   const { status } = PROBLEMS[refusal.code];
-  request.outcome.code = refusal.code;
-  if (refusal.attempt !== undefined) request.outcome.attempt = refusal.attempt;
+  exchange.outcome.code = refusal.code;
+  if (refusal.attempt !== undefined) exchange.outcome.attempt = refusal.attempt;
   if (status >= 500) request.log.error({ err: refusal }, refusal.message);
-  await closeAfterUnreadBody(request, reply, options.drainBounds);
+  await closeAfterUnreadBody(request, reply, options);
   const problem = problemOf(refusal, `urn:request:${request.id}`, options.basePath);
   void reply.code(status).headers(problemHeaders(refusal)).header('cache-control', 'no-store');
   return sendJson(reply, problem, PROBLEM_MEDIA_TYPE);
@@ -33,9 +38,10 @@ export async function sendProblem(
 export async function closeAfterUnreadBody(
   request: FastifyRequest,
   reply: FastifyReply,
-  bounds: DrainBounds,
+  { connections, drainBounds }: ErrorHandlerOptions,
 ): Promise<void> {
-  if (!(await disposeOfBody(request.raw, bounds))) void reply.header('connection', 'close');
+  const isRead = await disposeOfBody(request.exchange, connections(), drainBounds);
+  if (!isRead) void reply.header('connection', 'close');
 }
 
 /** Registers the handlers for errors and for paths and methods that do not exist. */
@@ -47,19 +53,30 @@ export function registerErrorHandlers(app: FastifyInstance, options: ErrorHandle
     resources.set(route.url, methods);
   });
   app.setErrorHandler((error: FastifyError, request, reply) => sendProblem(error, request, reply, options));
-  app.setNotFoundHandler((request, reply) => {
+  const refusal = (request: FastifyRequest): SnapshotError => {
     const path = request.url.split('?', 1)[0] ?? '';
     const allow = allowedMethods(resources, path);
-    const error =
-      allow.length === 0 || allow.includes(request.method)
-        ? nothingHere(options.basePath)
-        : new SnapshotError(
-            'method_not_allowed',
-            `${request.method.slice(0, 20)} cannot be used here; use ${allow.join(' or ')}.`,
-            { allow },
-          );
-    return sendProblem(error, request, reply, options);
+    return allow.length === 0 || allow.includes(request.method)
+      ? nothingHere(options.basePath)
+      : new SnapshotError(
+          'method_not_allowed',
+          `${request.method.slice(0, 20)} cannot be used here; use ${allow.join(' or ')}.`,
+          { allow },
+        );
+  };
+  // Before the framework asks anything of a body that nothing will read, such as a media type of a QUERY.
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.is404 || hasEmptyName(request)) throw refusal(request);
+    done();
   });
+  app.setNotFoundHandler((request, reply) => sendProblem(refusal(request), request, reply, options));
+}
+
+/** `/snapshots/` is nothing, not the snapshot of an empty id. */
+function hasEmptyName({ params }: FastifyRequest): boolean {
+  return Object.entries(params as Record<string, string>).some(
+    ([name, value]) => name !== '*' && value === '',
+  );
 }
 
 export function nothingHere(basePath: string): SnapshotError<'not_found'> {
@@ -90,5 +107,7 @@ function matches(pattern: string, path: string): boolean {
 }
 
 function sameStart(expected: readonly string[], actual: readonly string[]): boolean {
-  return expected.every((segment, index) => segment.startsWith(':') || segment === actual[index]);
+  return expected.every((segment, index) =>
+    segment.startsWith(':') ? actual[index] !== '' : segment === actual[index],
+  );
 }

@@ -1,8 +1,8 @@
 /** What the service counts, in Prometheus' terms; one registry per service, none of it global. */
-import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { LocalSnapshotStore } from '../store/local-snapshot-store.ts';
 import type { SyncKind } from '../store/timed-file-system.ts';
+import type { ExchangeEnd, Outcome } from './connections.ts';
 import type { Transfers } from './transfers.ts';
 
 const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -74,30 +74,21 @@ export class Metrics {
     });
   }
 
-  /** Counts every request of `app` when it is over, however it ends. */
-  register(app: FastifyInstance): void {
-    app.addHook('onRequest', (request, reply, done) => {
-      const started = performance.now();
-      reply.raw.once('close', () => {
-        const route = request.routeOptions.url ?? 'none';
-        const { method } = request;
-        const { code = '', payloadBytes, bytesIn = 0, bytesOut = 0 } = request.outcome;
-        const status = reply.raw.headersSent ? String(reply.raw.statusCode) : 'none';
-        this.#requests.inc({ method, route, status, code });
-        this.#duration.observe({ method, route }, (performance.now() - started) / 1000);
-        this.#received.inc(bytesIn);
-        this.#sent.inc(bytesOut);
-        if (code === 'storage_integrity') this.#integrity.inc();
-        if (method === 'POST' && route.endsWith('/snapshots')) {
-          this.#publications.inc({ outcome: code === '' ? 'published' : code });
-        }
-        if (payloadBytes !== undefined) {
-          this.#payloadBytes.inc(payloadBytes);
-          this.#lastPublication.setToCurrentTime();
-        }
-      });
-      done();
-    });
+  /** Counts a request that is over, however it ended. */
+  countRequest(method: string, route: string, outcome: Outcome, end: ExchangeEnd): void {
+    const { code = '', payloadBytes } = outcome;
+    this.#requests.inc({ method, route, status: end.status === null ? 'none' : String(end.status), code });
+    this.#duration.observe({ method, route }, end.seconds);
+    this.#received.inc(end.bytesIn);
+    this.#sent.inc(end.bytesOut);
+    if (code === 'storage_integrity') this.#integrity.inc();
+    if (method === 'POST' && route.endsWith('/snapshots')) {
+      this.#publications.inc({ outcome: code === '' ? 'published' : code });
+    }
+    if (payloadBytes !== undefined) {
+      this.#payloadBytes.inc(payloadBytes);
+      this.#lastPublication.setToCurrentTime();
+    }
   }
 
   #counter<T extends string>(name: string, help: string, labelNames: T[]): Counter<T> {

@@ -1,75 +1,57 @@
 /** One line per request, written when it is over, however it ends: who, what, how many bytes, how long, why. */
-import type { Socket } from 'node:net';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Connections, Exchange, ExchangeEnd } from './connections.ts';
+import type { Metrics } from './metrics.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Facts that handlers add to the request's line. */
-    outcome: {
-      snapshotId?: string;
-      code?: string;
-      attempt?: string;
-      /** Bytes of the arrays that this request published. */
-      payloadBytes?: number;
-      bytesIn?: number;
-      bytesOut?: number;
-    };
+    /** Set before anything else looks at the request. */
+    exchange: Exchange;
   }
 }
 
-/** Bytes of a kept-alive connection that its earlier requests have been charged with. */
-const counted = new WeakMap<Socket, { readonly read: number; readonly written: number }>();
-
-export function registerRequestLog(app: FastifyInstance): void {
-  app.decorateRequest('outcome');
-  app.addHook('onRequest', (request, reply, done) => {
-    startRequestLog(request, reply);
-    done();
+/** Ties a request to its exchange, and has both log and metrics told of its end. */
+export function beginExchange(
+  connections: Connections,
+  metrics: Metrics,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  request.exchange = connections.exchangeOf(request.raw, reply.raw);
+  request.exchange.whenOver((end) => {
+    const route = request.routeOptions.url ?? 'none';
+    logEnd(request, route, end);
+    metrics.countRequest(request.method, route, request.exchange.outcome, end);
   });
 }
 
-/** Called by hand for a request that reaches no hook because its URL cannot be read. */
-export function startRequestLog(request: FastifyRequest, reply: FastifyReply): void {
-  request.outcome = {};
-  const started = process.hrtime.bigint();
-  const { socket } = request.raw;
-  const before = counted.get(socket) ?? { read: 0, written: 0 };
-  reply.raw.once('close', () => {
-    const finished = reply.raw.writableFinished;
-    const status = reply.raw.headersSent ? reply.raw.statusCode : null;
-    const { outcome } = request;
-    outcome.bytesIn = socket.bytesRead - before.read;
-    outcome.bytesOut = socket.bytesWritten - before.written;
-    request.log[levelOf(request, status, finished)](
-      {
-        method: request.method,
-        path: request.raw.url,
-        status,
-        snapshot_id: outcome.snapshotId,
-        code: outcome.code,
-        attempt: outcome.attempt,
-        payload_bytes: outcome.payloadBytes,
-        bytes_in: outcome.bytesIn,
-        bytes_out: outcome.bytesOut,
-        duration_ms: Number((process.hrtime.bigint() - started) / 1000n) / 1000,
-        remote: socket.remoteAddress ?? 'socket',
-        user_agent: request.headers['user-agent'],
-        ended: finished ? 'answered' : 'broken off',
-      },
-      'request',
-    );
-    counted.set(socket, { read: socket.bytesRead, written: socket.bytesWritten });
-  });
+function logEnd(request: FastifyRequest, route: string, end: ExchangeEnd): void {
+  const { outcome, remote } = request.exchange;
+  request.log[levelOf(route, end)](
+    {
+      method: request.method,
+      path: request.raw.url,
+      status: end.status,
+      snapshot_id: outcome.snapshotId,
+      code: outcome.code,
+      attempt: outcome.attempt,
+      payload_bytes: outcome.payloadBytes,
+      bytes_in: end.bytesIn,
+      bytes_out: end.bytesOut,
+      duration_ms: Math.round(end.seconds * 1e6) / 1000,
+      remote,
+      user_agent: request.headers['user-agent'],
+      ended: end.ended,
+      reason: end.reason,
+    },
+    'request',
+  );
 }
 
 const QUIET_PATHS = new Set(['/healthz', '/readyz', '/metrics']);
 
-function levelOf(
-  request: FastifyRequest,
-  status: number | null,
-  finished: boolean,
-): 'debug' | 'info' | 'warn' | 'error' {
+function levelOf(route: string, { status, ended }: ExchangeEnd): 'debug' | 'info' | 'warn' | 'error' {
   if (status !== null && status >= 500) return 'error';
-  if (!finished) return 'warn';
-  return QUIET_PATHS.has(request.routeOptions.url ?? '') ? 'debug' : 'info';
+  if (ended !== 'answered') return 'warn';
+  return QUIET_PATHS.has(route) ? 'debug' : 'info';
 }

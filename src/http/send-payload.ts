@@ -1,55 +1,85 @@
 /** Sends the bytes of a proven payload; a failure on the way breaks the connection, never ends it cleanly. */
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../config.ts';
+import type { Exchange } from './connections.ts';
 
-/** Resolves when the client took the block, so that its memory may be used again. */
-function writeBlock(response: ServerResponse, block: Uint8Array): Promise<void> {
+/** How slowly a download may be taken. */
+export interface DownloadPace {
+  /** Nothing at all may be taken for so long. */
+  readonly idleMs: number;
+  /** Bytes a second, on average over each block; 0 for any. */
+  readonly minBytesPerSecond: number;
+}
+
+export function downloadPaceOf({ idleSeconds, minBytesPerSecond }: Config): DownloadPace {
+  return { idleMs: idleSeconds * 1000, minBytesPerSecond };
+}
+
+/**
+ * Resolves when the client took the block, so that its memory may be used again; rejects as soon as nobody is there to take
+ * it. A reader that takes too little is cut.
+ */
+function writeBlock(exchange: Exchange, block: Uint8Array, pace: DownloadPace): Promise<void> {
+  const { response, signal } = exchange;
   return new Promise((resolve, reject) => {
-    const onClose = (): void => {
-      finish(new Error('The client went away.'));
+    const allowedMs =
+      pace.minBytesPerSecond === 0
+        ? null
+        : Math.max(pace.idleMs, (block.length / pace.minBytesPerSecond) * 1000);
+    const limit =
+      allowedMs === null
+        ? undefined
+        : setTimeout(() => {
+            const seconds = Math.round(allowedMs / 1000);
+            exchange.cut(`its reader took less than ${block.length} bytes in ${seconds} seconds`);
+          }, allowedMs);
+    const onAbort = (): void => {
+      finish(new Error('The client left.'));
     };
     function finish(error?: Error | null): void {
-      response.off('close', onClose);
+      clearTimeout(limit);
+      signal.removeEventListener('abort', onAbort);
       if (error) reject(error);
       else resolve();
     }
-    if (response.destroyed) {
-      finish(new Error('The client went away.'));
+    // The exchange ends with its socket, also where Node tells a queued answer nothing.
+    if (signal.aborted) {
+      onAbort();
       return;
     }
-    response.on('close', onClose);
+    signal.addEventListener('abort', onAbort);
     response.write(block, finish);
   });
 }
 
 /**
- * Writes the blocks after the head has been set. A client that takes nothing at all for `idleMs` is cut off, however
- * slowly others read. Resolves with the bytes written; rejects, with the connection destroyed, when the blocks or the
- * client fail.
+ * Writes the blocks after the head has been set. A client that takes nothing at all for the idle time is cut off. Rejects,
+ * with the connection destroyed, when the blocks or the client fail.
  */
 async function sendBlocks(
-  response: ServerResponse,
+  exchange: Exchange,
   blocks: AsyncIterable<Uint8Array>,
-  idleMs: number,
-): Promise<number> {
-  let sent = 0;
-  // Node's socket timeout looks at the write queue, so a slow reader of a large block counts as progress.
-  response.setTimeout(idleMs, () => {
-    response.destroy();
-  });
+  pace: DownloadPace,
+): Promise<void> {
+  const { response } = exchange;
+  cutIdleReader(exchange, pace.idleMs);
   try {
-    for await (const block of blocks) {
-      await writeBlock(response, block);
-      sent += block.length;
-    }
+    for await (const block of blocks) await writeBlock(exchange, block, pace);
     response.end();
-    return sent;
   } catch (error) {
     response.destroy();
     throw error;
   } finally {
     response.setTimeout(0);
   }
+}
+
+/** Node's socket timeout looks at the write queue, so a slow reader of a large block counts as progress. */
+export function cutIdleReader(exchange: Exchange, idleMs: number): void {
+  exchange.response.setTimeout(idleMs, () => {
+    exchange.cut(`its reader took nothing for ${idleMs / 1000} seconds`);
+  });
 }
 
 /**
@@ -60,14 +90,17 @@ export async function sendHijacked(
   request: FastifyRequest,
   reply: FastifyReply,
   blocks: AsyncIterable<Uint8Array>,
-  idleMs: number,
+  pace: DownloadPace,
 ): Promise<FastifyReply> {
+  const { exchange } = request;
   reply.hijack();
+  if (exchange.isOver) return reply;
   reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
   try {
-    await sendBlocks(reply.raw, blocks, idleMs);
+    await sendBlocks(exchange, blocks, pace);
   } catch (error) {
-    request.log.warn({ err: error }, 'a download was broken off');
+    // A client that leaves is told in the line of its request.
+    if (!exchange.signal.aborted) request.log.warn({ err: error }, 'a download was broken off');
   }
   return reply;
 }

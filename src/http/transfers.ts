@@ -1,16 +1,23 @@
-/** Which transfers run: a bound on uploads at once, and what stopping has to wait for. */
+/** Which transfers run: bounds on uploads at once and on the memory of downloads, and what stopping has to wait for. */
 import { SnapshotError } from '../contract/errors.ts';
+import type { Exchange } from './connections.ts';
 
 const RETRY_AFTER_SECONDS = 5;
+/** What a reader of large payloads holds at most: the block that is being sent and those that are read ahead. */
+const READER_BYTES = 3 * 1024 * 1024;
 
 export class Transfers {
   readonly #maxUploads: number;
+  readonly #maxDownloadBytes: number;
   #uploads = 0;
   #downloads = 0;
+  #downloadBytes = 0;
   #stopping = false;
 
-  constructor(maxUploads: number) {
+  /** @param maxDownloadBytes that all downloads together may hold in memory */
+  constructor(maxUploads: number, maxDownloadBytes: number) {
     this.#maxUploads = maxUploads;
+    this.#maxDownloadBytes = maxDownloadBytes;
   }
 
   get uploads(): number {
@@ -19,6 +26,11 @@ export class Transfers {
 
   get downloads(): number {
     return this.#downloads;
+  }
+
+  /** Bytes in memory that wait for readers. */
+  get downloadBytes(): number {
+    return this.#downloadBytes;
   }
 
   get stopping(): boolean {
@@ -54,9 +66,25 @@ export class Transfers {
     return once(() => (this.#uploads -= 1));
   }
 
-  beginDownload(): () => void {
+  /**
+   * Counts a download and the bytes that it holds in memory, those of a reader in blocks unless given, until its exchange is
+   * over. Throws `unavailable` when readers
+   * that are slower than the disk hold as much as may be held.
+   */
+  beginDownload(exchange: Exchange, bytes = READER_BYTES): void {
+    if (this.#downloads > 0 && this.#downloadBytes + bytes > this.#maxDownloadBytes) {
+      throw new SnapshotError(
+        'unavailable',
+        `Downloads hold ${this.#downloadBytes} bytes of memory, of at most ${this.#maxDownloadBytes}; try again in a moment.`,
+        { retry_after_seconds: RETRY_AFTER_SECONDS },
+      );
+    }
     this.#downloads += 1;
-    return once(() => (this.#downloads -= 1));
+    this.#downloadBytes += bytes;
+    exchange.whenOver(() => {
+      this.#downloads -= 1;
+      this.#downloadBytes -= bytes;
+    });
   }
 }
 

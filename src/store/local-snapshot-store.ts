@@ -30,6 +30,11 @@ import { SpaceReserve } from './space-reserve.ts';
 import type { StoreOptions } from './store-options.ts';
 import { StoredPayload } from './stored-payload.ts';
 
+export interface ReadOptions {
+  /** Ends the work when nobody waits for it any more; the read then rejects with its reason. */
+  readonly signal?: AbortSignal;
+}
+
 const DEFAULT_MAX_AGE_MS = 60 * 60 * 1000;
 
 export class LocalSnapshotStore {
@@ -106,7 +111,8 @@ export class LocalSnapshotStore {
   }
 
   /** Proves every byte of a snapshot and gives its manifest. Throws `SnapshotNotFoundError`, `StorageIntegrityError`. */
-  async readManifest(id: SnapshotId): Promise<ListedManifest> {
+  async readManifest(id: SnapshotId, { signal }: ReadOptions = {}): Promise<ListedManifest> {
+    signal?.throwIfAborted();
     return this.#prove(id, false);
   }
 
@@ -129,7 +135,12 @@ export class LocalSnapshotStore {
    * Proves a snapshot's frame and one array, and gives that array for reading; the caller must `close` it. With
    * `deliver: false` only its description is wanted and nothing stays open.
    */
-  async openArray(id: SnapshotId, key: ArrayKey, { deliver = true } = {}): Promise<StoredPayload> {
+  async openArray(
+    id: SnapshotId,
+    key: ArrayKey,
+    { deliver = true, signal }: ReadOptions & { readonly deliver?: boolean } = {},
+  ): Promise<StoredPayload> {
+    signal?.throwIfAborted();
     return this.#openProven(id, key, deliver, this.#memory?.known(id) ?? {});
   }
 
@@ -160,7 +171,8 @@ export class LocalSnapshotStore {
   }
 
   /** Proves every byte of a snapshot and gives its files for mirroring. */
-  async openPackage(id: SnapshotId): Promise<PackageFiles> {
+  async openPackage(id: SnapshotId, { signal }: ReadOptions = {}): Promise<PackageFiles> {
+    signal?.throwIfAborted();
     const proven = await this.#prove(id, this.#memory === null);
     return packageFiles(id, proven, (key) => this.#openProven(id, key, true, proven.stamps));
   }

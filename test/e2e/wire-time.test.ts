@@ -208,7 +208,7 @@ describe('a download', () => {
       }),
     );
     await sleep(1_000);
-    await eventually('every connection is closed', () => app.connections.open === 0, 12_000);
+    await eventually('every connection is closed', () => app.connections.size === 0, 12_000);
     for (const wire of wires) wire.destroy();
   });
 });
