@@ -10,9 +10,9 @@ const MIB = 1024 * 1024;
 
 /** The longest documents that are read into memory, in bytes; whatever goes on after that is left. */
 export const MAX_BYTES = {
-  manifest: 256 * MIB,
-  /** Without a limit a page is all there is. */
-  listing: 256 * MIB,
+  manifest: 64 * MIB,
+  /** The service ends a page after some MiB; one that does not may still hold 100,000 snapshots. */
+  listing: 64 * MIB,
   declarations: 16 * MIB,
   /** A listing's refusal names every corrupt id. */
   problem: 16 * MIB,

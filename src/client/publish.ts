@@ -31,7 +31,7 @@ import { multipartBody } from './multipart.ts';
 import { resolveRetry, type RetryPolicy } from './options.ts';
 import { fetchManifest, readManifest } from './reads.ts';
 import { seenOf, sourceOf, type ArrayInput, type ArraySource } from './sources.ts';
-import { isGatewayFailure, isTransient, pauseAfter, wait, type Transport } from './transport.ts';
+import { isTransient, pauseAfter, wait, type Transport } from './transport.ts';
 
 export interface PublishProgress {
   /** Bytes of the arrays handed to the connection in this attempt. */
@@ -159,8 +159,11 @@ async function sendOnce(
     proven = await readManifest(answer, id);
   } catch (failure) {
     if (!(failure instanceof SnapshotClientError)) throw failure;
+    // Whatever answers 5xx in its own words stands between: the service behind it may have published.
     const unanswered =
-      failure instanceof ConnectionError || failure instanceof TimeoutError || isGatewayFailure(failure);
+      failure instanceof ConnectionError ||
+      failure instanceof TimeoutError ||
+      (failure instanceof ProtocolError && (failure.status ?? 0) >= 500);
     return {
       failure,
       started: sent.started,

@@ -352,7 +352,11 @@ test('a listing that does not advance is told instead of followed for ever', asy
     exchange.request.url = '/snapshots';
     const received = await exchange.forward();
     const body = JSON.stringify({ ...JSON.parse(received.body.toString()), next: ID });
-    exchange.answer({ ...received, headers: { 'content-type': 'application/json' }, body: Buffer.from(body) });
+    exchange.answer({
+      ...received,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(body),
+    });
   };
   const { client } = await published(stuck, stuck, stuck);
   const all = async () => {
