@@ -12,7 +12,7 @@ import {
   requestedRange,
   type ByteRange,
 } from '../src/http/conditions.ts';
-import { reprDigest, sha256OfBlocks, wantsReprDigest } from '../src/http/repr-digest.ts';
+import { reprDigest, sha256OfBlocks, wantsReprDigest } from '../src/http/digests.ts';
 import { snapshotIdOf } from '../src/http/parameters.ts';
 import { downloadPaceOf, sendHijacked, type DownloadPace } from '../src/http/send-payload.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';

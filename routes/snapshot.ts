@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { sha256Hex } from '../src/contract/digest.ts';
 import { SnapshotError } from '../src/contract/errors.ts';
 import { checkIfMatch, entityTag, isNotModified } from '../src/http/conditions.ts';
-import { reprDigest } from '../src/http/repr-digest.ts';
+import { reprDigest } from '../src/http/digests.ts';
 import { manifestHeaders } from '../src/http/manifest-headers.ts';
 import { snapshotIdOf } from '../src/http/parameters.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';

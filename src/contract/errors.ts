@@ -28,6 +28,7 @@ export type LimitName =
   | 'array_bytes'
   | 'snapshot_bytes'
   | 'part_header_bytes'
+  | 'part_header_lines'
   | 'request_headers'
   | 'chunk_extensions';
 

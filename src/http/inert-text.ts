@@ -26,3 +26,8 @@ export function inertText(line: string): string {
     )
     .replace(ACTIVE, (character) => `\\${escaped(character)}`);
 }
+
+/** What a client sent, quoted for a message: its beginning, with quotes and control characters escaped. */
+export function quoteSent(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}...` : text);
+}

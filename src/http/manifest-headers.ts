@@ -1,7 +1,7 @@
 /** Headers that go with a manifest: identity, digest and links (RFC 9110, 9530, 8288). */
 import type { Manifest } from '../contract/manifest.ts';
 import { entityTag } from './conditions.ts';
-import { reprDigest } from './repr-digest.ts';
+import { reprDigest } from './digests.ts';
 
 /** Beyond this many arrays the manifest alone names them: header sections must stay small enough for every client. */
 const MAX_ITEM_LINKS = 64;

@@ -1,7 +1,6 @@
 import { SnapshotError } from '../contract/errors.ts';
-import { quoteSent } from './header-parameters.ts';
-import { HeaderBlock, unterminated } from './multipart-header-block.ts';
-import { malformedPart, type PartHeaders } from './multipart-headers.ts';
+import { quoteSent } from './inert-text.ts';
+import { HeaderBlock, malformedPart, unterminated, type PartHeaders } from './multipart-headers.ts';
 
 const CR = 0x0d;
 const LF = 0x0a;
@@ -11,10 +10,7 @@ const DASH = 0x2d;
 const DEFAULT_MAX_PART_HEADER_BYTES = 16 * 1024;
 
 /** One part as the bytes of the body declare it. */
-export interface FramedPart {
-  readonly name: string;
-  /** As sent, parameters included; undefined when the part has none. */
-  readonly contentType: string | undefined;
+export interface FramedPart extends Omit<PartHeaders, 'contentLength'> {
   /** Payload bytes seen so far; bytes that may still turn out to begin a delimiter are not counted yet. */
   readonly byteLength: number;
   /** Whether the delimiter that ends the payload has been seen. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { boundaryOf } from '../../src/http/multipart-boundary.ts';
+import { boundaryOf } from '../../src/http/multipart-headers.ts';
 
 const LONGEST = 'b'.repeat(70);
 

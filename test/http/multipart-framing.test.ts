@@ -40,7 +40,7 @@ describe('multipart framing', () => {
     const body = bodyOf([{ name: 'metadata', payload: '12345', headers }]);
     framing.push(body.subarray(0, body.indexOf('45')));
     expect(framing.parts).toMatchObject([
-      { name: 'metadata', contentType: 'Application/JSON; charset=utf-8', byteLength: 3, complete: false },
+      { name: 'metadata', mediaType: 'application/json', byteLength: 3, complete: false },
     ]);
     framing.push(body.subarray(body.indexOf('45')));
     framing.end();
@@ -98,6 +98,23 @@ describe('multipart framing', () => {
         }),
       );
     }
+  });
+
+  it('bounds the header lines of a part, however short they are', () => {
+    const disposition = 'Content-Disposition: form-data; name="a"\r\n';
+    const headOf = (lines: number): Buffer =>
+      Buffer.from(`--${BOUNDARY}\r\n${disposition}${'a:\r\n'.repeat(lines - 1)}\r\n`);
+    const framing = new MultipartFraming(BOUNDARY);
+    framing.push(headOf(64));
+    expect(framing.parts).toHaveLength(1);
+    expect(() => {
+      new MultipartFraming(BOUNDARY).push(headOf(65));
+    }).toThrow(
+      expect.objectContaining({
+        code: 'limit_exceeded',
+        details: { limit: 'part_header_lines', expected: '64' },
+      }),
+    );
   });
 
   it('counts a header line without an end against the limit', () => {

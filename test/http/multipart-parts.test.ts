@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { FormData, request as send } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SnapshotError } from '../../src/contract/errors.ts';
-import { readParts } from '../../src/http/multipart-parts.ts';
+import { readParts } from '../../src/http/multipart.ts';
 import {
   BOUNDARY,
   bodyOf,

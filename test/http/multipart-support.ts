@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import multipart from '@fastify/multipart';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { SnapshotError } from '../../src/contract/errors.ts';
-import { readParts, type ReadPartsOptions } from '../../src/http/multipart-parts.ts';
+import { readParts, type ReadPartsOptions } from '../../src/http/multipart.ts';
 
 export const BOUNDARY = 'frontier';
 

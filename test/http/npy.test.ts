@@ -43,18 +43,19 @@ const freshId = (): string => idOf((ids += 1));
 interface Part {
   readonly name: string;
   readonly bytes: Uint8Array;
-  readonly type?: string;
+  readonly type?: string | null;
+  readonly fileName?: string;
 }
 
 function uploadBody(id: string, arrays: Record<string, unknown>, parts: readonly Part[]): Buffer {
   const document = JSON.stringify({ snapshot: metadataOf(id), arrays });
   return bodyOf([
     { name: 'metadata', payload: document },
-    ...parts.map(({ name, bytes, type = NPY }): PartToSend => ({
+    ...parts.map(({ name, bytes, type = NPY, fileName }): PartToSend => ({
       name,
       payload: Buffer.from(bytes),
-      fileName: 'a.npy',
-      headers: [`Content-Type: ${type}`],
+      fileName: fileName ?? (type === NPY ? 'a.npy' : 'a.bin'),
+      headers: type === null ? [] : [`Content-Type: ${type}`],
     })),
   ]);
 }
@@ -356,13 +357,17 @@ describe('a .npy part is refused with what to do', () => {
     expect(pathsOf(absent)).toEqual(['arrays.a.dtype', 'arrays.b.dtype']);
   });
 
-  test('a part named like a .npy file that does not say it is one', async () => {
-    const part = { name: 'array-a.npy', bytes: good, type: 'application/octet-stream' };
+  test.each([
+    ['its part', { name: 'array-a.npy' }],
+    ['its file', { name: 'a', fileName: 'ids.npy' }],
+    ['its file, in capitals', { name: 'a', fileName: 'IDS.NPY' }],
+  ])('raw bytes under the name of one: %s', async (_, named) => {
+    const part = { ...named, bytes: eight, type: 'application/octet-stream' };
     const problem = problemOf(
       await publishNpy(freshId(), { a: { dtype: 'int64' } }, [part]),
       'array_mismatch',
     );
-    expect(problem.detail).toContain('send a .npy file as application/x-npy');
+    expect(problem.detail).toContain('does not begin like a .npy file');
     expect(pathsOf(problem)).toEqual(['arrays.a']);
   });
 
@@ -559,4 +564,51 @@ describe('GET and HEAD of array-<key>.npy', () => {
       expectProblemHeaders(head);
     },
   );
+});
+
+const good = savedArray('int64', Buffer.alloc(8, 3));
+const eight = Buffer.alloc(8, 3);
+
+describe('a part is a .npy file', () => {
+  const sentAs: Partial<Part>[] = [
+    { name: 'array-a.npy', type: 'application/octet-stream' },
+    { fileName: 'ids.npy', type: 'application/octet-stream' },
+    { fileName: 'ids.npy', type: null },
+    { fileName: 'ids.NPY', type: 'text/plain' },
+    { type: 'application/x-npy', fileName: 'ids.bin' },
+    { type: 'application/x-npy ', fileName: 'ids.bin' },
+    { type: 'application/x-npy\t', fileName: 'ids.bin' },
+    { type: ' \tapplication/x-npy', fileName: 'ids.bin' },
+    { type: 'Application/X-NPY', fileName: 'ids.bin' },
+    { type: 'application/x-npy;', fileName: 'ids.bin' },
+    { type: 'application/x-npy ; a=b', fileName: 'ids.bin' },
+    { type: 'application/x-npy;version=1;;a="b;\\"c" ', fileName: 'ids.bin' },
+  ];
+  test.each(sentAs)('by its names or its media type: %j', async (sent) => {
+    const id = freshId();
+    const answer = await publishNpy(id, { a: {} }, [{ name: 'a', bytes: good, ...sent }]);
+    expect(answer.status).toBe(201);
+    expect((await get(`${id}/array-a.bin`)).body).toEqual(Buffer.from(eight));
+  });
+
+  test.each([
+    '"application/x-npy"',
+    'application/x-npy, text/plain',
+    'application/x-npy (numpy)',
+    'application / x-npy',
+    'application/x-npy application/x-npy',
+    'application/x-npy; a',
+    'application/x-npy; a=',
+    'application/x-npy; a="b',
+    'application',
+    'application/',
+    '/x-npy',
+    '',
+    `application/x-npy${';a=b'.repeat(65)}`,
+  ])('never by what is no media type: %j', async (type) => {
+    const id = freshId();
+    const parts = [{ name: 'a', bytes: good, type, fileName: 'a.bin' }];
+    problemOf(await publishNpy(id, { a: { dtype: 'uint8' } }, parts), 'malformed_multipart');
+    problemOf(await get(id), 'snapshot_not_found');
+  });
 });

@@ -53,6 +53,7 @@ const LIMITS = {
   array_bytes: true,
   snapshot_bytes: true,
   part_header_bytes: true,
+  part_header_lines: true,
   request_headers: true,
   chunk_extensions: true,
 } as const satisfies Record<LimitName, true>;
