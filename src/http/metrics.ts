@@ -105,7 +105,12 @@ export class Metrics {
       help,
       registers: [this.registry],
       async collect() {
-        this.set(await value());
+        try {
+          this.set(await value());
+        } catch {
+          // What cannot be told now is left out: a stale figure, or 0, would be taken for one.
+          this.remove();
+        }
       },
     });
   }

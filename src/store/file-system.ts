@@ -21,6 +21,8 @@ export interface FileStamp {
 
 export interface FileStat extends FileStamp {
   readonly kind: FileKind;
+  /** When the entry was made, in nanoseconds since the epoch; 0 where the system does not say. */
+  readonly bornNs: bigint;
 }
 
 export interface DirectoryEntry {

@@ -47,6 +47,18 @@ export function isAttemptName(name: string): boolean {
   return ATTEMPT_PATTERN.test(name);
 }
 
+/** The longest path that any snapshot of this store may need: that of an array whose key is as long as keys may be. */
+export function longestPath(layout: Layout): string {
+  return payloadPath(snapshotDirectory(layout, '0'.repeat(32)), LONGEST_KEY);
+}
+
+/** The longest name that any file of this store may need, in a directory that is there. */
+export function longestName(layout: Layout): string {
+  return payloadPath(layout.staging, LONGEST_KEY);
+}
+
+const LONGEST_KEY: ArrayKey = 'k'.repeat(64);
+
 export function payloadPath(directory: string, key: ArrayKey): string {
   return join(directory, payloadFileName(key));
 }

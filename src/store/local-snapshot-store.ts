@@ -12,7 +12,7 @@ import type { FileSystem } from './file-system.ts';
 import { IdLocks } from './id-locks.ts';
 import type { IncomingPayload } from './incoming-payloads.ts';
 import { inspectIncomplete, type IncompleteListing, type IncompleteQuery } from './inspection.ts';
-import { errnoOf, isMissing, saysExhausted, unavailableNow } from './io-errors.ts';
+import { errnoOf, saysExhausted, unavailableNow } from './io-errors.ts';
 import { layoutOf, snapshotDirectory, type Layout } from './layout.ts';
 import { listSnapshots, type ListedManifest, type ListingQuery, type SnapshotListing } from './listing.ts';
 import { declaredArrays, payloadsOf, type ArrayInput } from './library-arrays.ts';
@@ -24,7 +24,7 @@ import type { KnownProofs } from './verification-request.ts';
 import { ProofMemory } from './proof-memory.ts';
 import { publishSnapshot, type Published } from './publication.ts';
 import { inlineProver, type Prover } from './prover.ts';
-import { prepareRoot } from './root.ts';
+import { prepareRoot, StoreIdentity } from './root.ts';
 import type { StagingMeasure } from './staging-measure.ts';
 import { SpaceReserve } from './space-reserve.ts';
 import type { StoreOptions } from './store-options.ts';
@@ -40,6 +40,7 @@ const DEFAULT_MAX_AGE_MS = 60 * 60 * 1000;
 export class LocalSnapshotStore {
   readonly declarations: Declarations;
   readonly #layout: Layout;
+  readonly #identity: StoreIdentity;
   readonly #fs: FileSystem;
   readonly #prover: Prover;
   readonly #nearProver: Prover;
@@ -57,6 +58,7 @@ export class LocalSnapshotStore {
     this.#options = options;
     this.declarations = options.declarations;
     this.#fs = options.fileSystem ?? nodeFileSystem;
+    this.#identity = new StoreIdentity(this.#fs, this.#layout);
     this.#nearProver = inlineProver(this.#fs, options.declarations);
     this.#prover = options.prover ?? this.#nearProver;
     this.#directorySyncs = new DirectorySyncs(this.#fs);
@@ -70,13 +72,18 @@ export class LocalSnapshotStore {
 
   /** Makes the root usable; every publication does so first. Throws `UnusableRootError`. */
   prepare(): Promise<void> {
-    this.#prepared ??= prepareRoot(this.#fs, this.#layout, this.#options.mountTable).catch(
-      (error: unknown) => {
-        this.#prepared = null;
-        throw error;
-      },
-    );
+    this.#prepared ??= this.#prepare().catch((error: unknown) => {
+      this.#prepared = null;
+      throw error;
+    });
     return this.#prepared;
+  }
+
+  async #prepare(): Promise<void> {
+    // What this store has read from before is not made anew where it is missing.
+    if (this.#identity.isKnown) this.#identity.check();
+    await prepareRoot(this.#fs, this.#layout, this.#options.mountTable);
+    this.#identity.check();
   }
 
   /**
@@ -99,6 +106,7 @@ export class LocalSnapshotStore {
     const context = {
       fs: this.#fs,
       layout: this.#layout,
+      identity: this.#identity,
       declarations: this.declarations,
       prover: this.#prover,
       nearProver: this.#nearProver,
@@ -119,14 +127,16 @@ export class LocalSnapshotStore {
   async #prove(id: SnapshotId, withMacs: boolean): Promise<ListedManifest> {
     const startedAt = this.#memory?.now() ?? 0;
     const known = this.#memory?.known(id) ?? {};
-    const proof = await this.#prover.run('verify', {
-      directory: snapshotDirectory(this.#layout, id),
-      snapshotId: id,
-      stage: 'complete',
-      payloads: 'all',
-      known,
-      withMacs,
-    });
+    const proof = await this.#identity.reading(() =>
+      this.#prover.run('verify', {
+        directory: snapshotDirectory(this.#layout, id),
+        snapshotId: id,
+        stage: 'complete',
+        payloads: 'all',
+        known,
+        withMacs,
+      }),
+    );
     this.#memory?.remember(id, known, proof.stamps, startedAt);
     return { ...proof, manifest: parseProven(proof.manifestBytes) };
   }
@@ -151,14 +161,16 @@ export class LocalSnapshotStore {
     known: KnownProofs,
   ): Promise<StoredPayload> {
     const startedAt = this.#memory?.now() ?? 0;
-    const opened = await this.#prover.run('openPayload', {
-      directory: snapshotDirectory(this.#layout, id),
-      snapshotId: id,
-      key,
-      deliver,
-      known,
-      withMacs: deliver && this.#memory === null,
-    });
+    const opened = await this.#identity.reading(() =>
+      this.#prover.run('openPayload', {
+        directory: snapshotDirectory(this.#layout, id),
+        snapshotId: id,
+        key,
+        deliver,
+        known,
+        withMacs: deliver && this.#memory === null,
+      }),
+    );
     this.#memory?.remember(id, known, opened.stamps, startedAt);
     const entry = parseProven(opened.manifestBytes).arrays[key];
     if (entry === undefined) throw new Error('A proven array has its entry.');
@@ -214,13 +226,26 @@ export class LocalSnapshotStore {
   }
 
   /** Number and bytes of what lies in staging, from names and sizes alone. */
-  measureIncomplete(): Promise<StagingMeasure> {
+  async measureIncomplete(): Promise<StagingMeasure> {
+    this.#identity.checkStaging();
     return this.#prover.run('measure', { staging: this.#layout.staging });
+  }
+
+  /** Why reads would fail now, as a sentence, or null when they would not. */
+  readProblem(): string | null {
+    try {
+      this.#identity.check();
+      return null;
+    } catch (error) {
+      if (isAnySnapshotError(error)) return error.message;
+      throw error;
+    }
   }
 
   /** Why publications would fail now, as a sentence, or null when they would not. Writes nothing. */
   async writeProblem(): Promise<string | null> {
     try {
+      this.#identity.check();
       await this.#fs.checkWritable(this.#layout.staging);
       await this.#fs.checkWritable(this.#layout.snapshots);
       await this.#space.check(0);
@@ -241,12 +266,16 @@ export class LocalSnapshotStore {
     return this.#prover.close();
   }
 
+  /** Nothing where no such room was ever made under this root. */
   #names(directory: string): string[] {
+    const { snapshots } = this.#layout;
+    const isThere = (): boolean =>
+      directory === snapshots ? this.#identity.checkSnapshots() : this.#identity.checkStaging();
+    if (!isThere()) return [];
     try {
       return this.#fs.listDirectory(directory).map((entry) => entry.name);
     } catch (error) {
-      // Nothing was ever published under this root.
-      if (isMissing(error) && this.#prepared === null) return [];
+      isThere();
       if (saysExhausted(error)) throw unavailableNow(error);
       throw new SnapshotError(
         'internal_error',

@@ -50,9 +50,22 @@ function kindOf(entry: fs.Dirent | fs.BigIntStats): FileKind {
   return 'other';
 }
 
+/** Where the system cannot say when an entry was made, libuv gives the time of its last change instead, which moves. */
+const KNOWS_BIRTHS = knowsBirths();
+
+function knowsBirths(): boolean {
+  try {
+    const { birthtimeNs, ctimeNs } = fs.lstatSync('/', { bigint: true });
+    return birthtimeNs !== ctimeNs;
+  } catch {
+    return false;
+  }
+}
+
 function statOf(stats: fs.BigIntStats): FileStat {
   return {
     kind: kindOf(stats),
+    bornNs: KNOWS_BIRTHS ? stats.birthtimeNs : 0n,
     dev: stats.dev,
     ino: stats.ino,
     size: stats.size,

@@ -10,11 +10,13 @@ import { isMissing } from './io-errors.ts';
 import { snapshotDirectory, snapshotLocation, type Layout } from './layout.ts';
 import type { Prover } from './prover.ts';
 import { publicationFailure } from './publication-errors.ts';
+import type { StoreIdentity } from './root.ts';
 import type { SpaceReserve } from './space-reserve.ts';
 
 export interface PublicationContext {
   readonly fs: FileSystem;
   readonly layout: Layout;
+  readonly identity: StoreIdentity;
   readonly declarations: Declarations;
   readonly prover: Prover;
   /** Proves in the calling thread. */
@@ -30,11 +32,13 @@ export async function refuseBeforeStaging(context: PublicationContext, draft: Dr
   const { snapshot_id: id, parent_id: parentId } = draft.snapshot;
   checkArrayCount(draft, context.limits);
   resolveContext(context.declarations, draft.snapshot.fingerprint);
+  context.identity.check();
   try {
     await refuseExisting(context, id);
     if (parentId !== null) await proveParent(context, parentId);
     await context.space.check(0);
   } catch (error) {
+    context.identity.check();
     // A parent that cannot be read is no fault of the document that names it.
     if (isAnySnapshotError(error) && error.code !== 'storage_integrity') throw error;
     throw publicationFailure(error, id, 'validation of the request');

@@ -12,7 +12,7 @@ import {
   payloadFileName,
 } from '../contract/package.ts';
 import type { Dtype } from '../contract/dtypes.ts';
-import { SnapshotError } from '../contract/errors.ts';
+import { isAnySnapshotError, SnapshotError } from '../contract/errors.ts';
 import type { ArrayKey } from '../contract/ids.ts';
 import {
   buildManifest,
@@ -98,11 +98,25 @@ class Publication {
       await this.#rename(built);
     } catch (error) {
       await Promise.allSettled(this.#underWay);
-      const attempt = this.#made ? attemptLocation(this.#attempt) : undefined;
-      throw publicationFailure(error, this.#id, this.#phase, attempt);
+      throw this.#failure(error);
     }
     await this.#syncParents(built);
     return { ...built, attempt: this.#attempt };
+  }
+
+  /** A disk that fails because it is another one by now is away for a while, not broken. */
+  #failure(error: unknown): SnapshotError {
+    const attempt = this.#made ? attemptLocation(this.#attempt) : undefined;
+    const failure = publicationFailure(error, this.#id, this.#phase, attempt);
+    if (failure.code !== 'publication_failed') return failure;
+    try {
+      this.#context.identity.check();
+      return failure;
+    } catch (away) {
+      if (!isAnySnapshotError(away)) return failure;
+      if (attempt !== undefined) away.attempt = attempt;
+      return away;
+    }
   }
 
   async #stage(payloads: AsyncIterable<IncomingPayload>): Promise<BuiltManifest> {
@@ -233,10 +247,11 @@ class Publication {
    * between that check and the rename only an empty directory, which holds nothing, could be replaced.
    */
   async #rename(built: BuiltManifest): Promise<void> {
-    const { fs, layout } = this.#context;
+    const { fs, layout, identity } = this.#context;
     this.#phase = 'rename';
     await refuseExisting(this.#context, this.#id);
     const target = snapshotDirectory(layout, this.#id);
+    identity.check();
     const own = fs.statEntry(this.#directory);
     this.#failuresBefore = this.#parentFailures();
     try {
@@ -249,13 +264,15 @@ class Publication {
   }
 
   async #syncParents(built: BuiltManifest): Promise<void> {
-    const { directorySyncs, layout } = this.#context;
+    const { directorySyncs, layout, identity } = this.#context;
     this.#phase = 'parent sync';
     try {
       await settleAll(directorySyncs.sync(layout.snapshots), [directorySyncs.sync(layout.staging)]);
       if (this.#parentFailures() !== this.#failuresBefore) {
         throw new Error('A sync of a parent directory failed after this rename had begun.');
       }
+      // A rename goes by names: what was exchanged right before it took the snapshot with it.
+      identity.check();
     } catch (error) {
       throw this.#uncertain(error, built);
     }

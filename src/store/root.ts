@@ -1,8 +1,9 @@
-/** Makes a root usable, or says in one sentence why it is not (PW-07.02: one local file system). */
-import { dirname, resolve } from 'node:path';
-import type { FileStat, FileSystem } from './file-system.ts';
+/** The root of a store: made usable at the start (PW-07.02: one local file system), and watched while it is used. */
+import { basename, dirname, resolve } from 'node:path';
+import { isAnySnapshotError, SnapshotError } from '../contract/errors.ts';
+import type { FileStat, FileSystem, FileSystemReader } from './file-system.ts';
 import { errnoOf, isMissing } from './io-errors.ts';
-import type { Layout } from './layout.ts';
+import { longestName, longestPath, type Layout } from './layout.ts';
 
 /** A root that cannot hold a store. The message is complete and names the path: it is meant for the operator. */
 export class UnusableRootError extends Error {
@@ -18,9 +19,11 @@ export class UnusableRootError extends Error {
  * must not vanish in a power cut (PW-07.04). Throws `UnusableRootError` for a root that publication could not work on.
  */
 export async function prepareRoot(fs: FileSystem, layout: Layout, mountTable?: string): Promise<void> {
+  refuseTooLong(fs, layout, longestPath(layout));
   const made = await ensureDirectory(fs, layout.root);
   // The root may be reached through a link; the two rooms below it may not.
   for (const room of [layout.snapshots, layout.staging]) await ensureDirectory(fs, room, false);
+  refuseTooLong(fs, layout, longestName(layout));
   refuseTwoFileSystems(fs, layout, mountTable);
   // The directory that holds a root made by others may be closed to this process.
   await syncNames(fs, dirname(layout.root), made ? [] : ['EROFS', 'EACCES', 'EPERM', 'EINVAL']);
@@ -62,6 +65,25 @@ function isDirectoryBehindLink(fs: FileSystem, path: string): boolean {
     return fs.statEntry(`${path}/.`).kind === 'directory';
   } catch {
     return false;
+  }
+}
+
+/**
+ * A snapshot whose files have longer paths than those of its attempt could be published and never read again: what any key
+ * may need is asked of the system itself, which knows its own limits.
+ */
+function refuseTooLong(fs: FileSystem, layout: Layout, path: string): void {
+  try {
+    fs.statEntry(path);
+  } catch (error) {
+    if (isMissing(error) || errnoOf(error) === 'ENOTDIR') return;
+    if (errnoOf(error) !== 'ENAMETOOLONG') throw unusable(layout.root, error);
+    const length = Buffer.byteLength(path);
+    throw new UnusableRootError(
+      `${layout.root} cannot be used: the path of an array may be ${length} bytes long under it, its name ` +
+        `${Buffer.byteLength(basename(path))}, and the system takes no path or name of that length. Choose a shorter root.`,
+      { cause: error },
+    );
   }
 }
 
@@ -107,4 +129,92 @@ function mountPoints(mountTable: string | undefined): ReadonlySet<string> {
     }
   }
   return points;
+}
+
+const RETRY_AFTER_SECONDS = 5;
+
+interface Room {
+  readonly name: string;
+  readonly path: string;
+  /** Null until it was found for the first time. */
+  seen: FileStat | null;
+}
+
+/**
+ * The two rooms of a store as they were when it was first used. A disk that was unmounted, or a directory that was moved
+ * away or exchanged, must neither pass for a store in which nothing was published nor take a published id again: while a
+ * room is not the one of the start, everything that would look into it is refused with `unavailable`.
+ */
+export class StoreIdentity {
+  readonly #fs: FileSystemReader;
+  readonly #snapshots: Room;
+  readonly #staging: Room;
+
+  constructor(fs: FileSystemReader, layout: Layout) {
+    this.#fs = fs;
+    this.#snapshots = { name: 'snapshots/', path: layout.snapshots, seen: null };
+    this.#staging = { name: 'staging/', path: layout.staging, seen: null };
+  }
+
+  /** Whether a room was seen by now; one that never was may still be made. */
+  get isKnown(): boolean {
+    return this.#snapshots.seen !== null || this.#staging.seen !== null;
+  }
+
+  /** Throws `unavailable` unless both rooms are those of the start. */
+  check(): void {
+    this.#look(this.#snapshots);
+    this.#look(this.#staging);
+  }
+
+  /** Throws `unavailable` unless `snapshots/` is that of the start; false where no such room was ever seen. */
+  checkSnapshots(): boolean {
+    return this.#look(this.#snapshots);
+  }
+
+  /** The same for `staging/`. */
+  checkStaging(): boolean {
+    return this.#look(this.#staging);
+  }
+
+  /**
+   * Runs what looks into `snapshots/`. That something is not there, or cannot be read, says nothing where the directory went
+   * away meanwhile: then that is what is told.
+   */
+  async reading<T>(read: () => Promise<T>): Promise<T> {
+    this.checkSnapshots();
+    try {
+      return await read();
+    } catch (error) {
+      if (isAnySnapshotError(error) || errnoOf(error) !== undefined) this.checkSnapshots();
+      throw error;
+    }
+  }
+
+  #look(room: Room): boolean {
+    let found: FileStat;
+    try {
+      found = this.#fs.statEntry(room.path);
+    } catch (error) {
+      if (!isMissing(error))
+        throw away(room.name, `cannot be looked at (${errnoOf(error) ?? 'unexpected error'})`, error);
+      if (room.seen === null) return false;
+      throw away(room.name, 'is gone', error);
+    }
+    if (found.kind !== 'directory') throw away(room.name, `is no directory any more but a ${found.kind}`);
+    room.seen ??= found;
+    const { dev, ino, bornNs } = room.seen;
+    if (found.dev === dev && found.ino === ino && found.bornNs === bornNs) return true;
+    throw away(room.name, 'is another directory than at the start');
+  }
+}
+
+function away(name: string, what: string, cause?: unknown): SnapshotError<'unavailable'> {
+  return new SnapshotError(
+    'unavailable',
+    `The store's directory ${name} ${what}: nothing is read from it and nothing published. Whoever runs the service must ` +
+      'put the directory of the start back, or start the service anew on the one that is there.',
+    { retry_after_seconds: RETRY_AFTER_SECONDS },
+    { cause },
+  );
 }

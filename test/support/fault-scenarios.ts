@@ -62,8 +62,14 @@ function wasMade({ log }: FaultyRun): string | null {
   return log.find(({ method, outcome }) => method === 'makeDirectory' && outcome === 'done')?.path ?? null;
 }
 
+/** A look at the rooms themselves: whether they are those of the start could not be told. */
+function struckRoom({ fs: { struck } }: FaultyRun): boolean {
+  return struck?.method === 'statEntry' && (struck.path === 'snapshots' || struck.path === 'staging');
+}
+
 function publicationCodes(run: FaultyRun) {
   if (wasRenamed(run)) return ['publication_uncertain'] as const;
+  if (struckRoom(run)) return ['unavailable', 'publication_failed', 'UnusableRootError'] as const;
   const full = run.kind === 'ENOSPC' || run.kind === 'EDQUOT';
   if (full) return ['insufficient_storage', 'publication_failed'] as const;
   // Nothing was made yet and nothing is known against the snapshot: the caller may come again.
@@ -158,7 +164,7 @@ function reading(
       await store.publish(metadataOf(PARENT), { ids });
     },
     run,
-    codes: ({ kind }) => (kind === 'EMFILE' ? ['unavailable'] : ['storage_integrity']),
+    codes: (run) => (run.kind === 'EMFILE' || struckRoom(run) ? ['unavailable'] : ['storage_integrity']),
     judge: async (ended) => {
       const found = ended.log.filter(isChange).map(({ method, path }) => `a read did ${method} on ${path}`);
       await readArray(ended.store, 'ids').catch((error: unknown) => {
@@ -233,7 +239,7 @@ function judgeInspection({ value, kind, fs: { struck } }: FaultyRun): string[] {
 const inspection = reading('inspection', (store) => store.inspectIncomplete(), {
   prepare: leaveAttempts,
   // The listing of staging itself fails as a whole; what befalls one attempt is told in its diagnostic.
-  codes: ({ kind }) => (kind === 'EMFILE' ? ['unavailable'] : ['internal_error']),
+  codes: (run) => (run.kind === 'EMFILE' || struckRoom(run) ? ['unavailable'] : ['internal_error']),
   mayHide: () => true,
   judge: async (run) => [
     ...run.log.filter(isChange).map(({ method, path }) => `inspection did ${method} on ${path}`),
@@ -241,7 +247,10 @@ const inspection = reading('inspection', (store) => store.inspectIncomplete(), {
   ],
 });
 
-const unusable = (run: FaultyRun) => ('error' in run ? (['UnusableRootError'] as const) : []);
+const unusable = (run: FaultyRun) =>
+  'error' in run
+    ? (['UnusableRootError', ...(struckRoom(run) ? (['unavailable'] as const) : [])] as const)
+    : [];
 
 export const publicationScenarios: readonly FaultScenario[] = [
   publication('publication without arrays', {}),
@@ -273,8 +282,9 @@ export const readingScenarios: readonly FaultScenario[] = [
   reading('read of a large array', (store) => readArray(store, 'large')),
   reading('opening of a snapshot', openAll),
   reading('listing', listBoth, {
-    codes: ({ kind, fs: { struck } }) => {
-      if (kind === 'EMFILE') return ['unavailable'];
+    codes: (run) => {
+      if (run.kind === 'EMFILE' || struckRoom(run)) return ['unavailable'];
+      const { struck } = run.fs;
       return struck?.path === 'snapshots' ? ['internal_error'] : ['storage_integrity'];
     },
   }),

@@ -88,6 +88,7 @@ export function memoryFileSystem(tree: MemoryDirectory, pause: Pause = () => Pro
   };
   const statOf = (node: MemoryNode): FileStat => ({
     kind: node.kind,
+    bornNs: 0n,
     dev: 1n,
     ino: inodeOf(node),
     size: node.kind === 'file' ? BigInt(node.bytes.length) : 0n,
