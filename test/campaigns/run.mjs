@@ -24,6 +24,7 @@ const CAMPAIGNS = {
   pressure: ({ seed }) => ['--seed', seed],
   'json-against-python': ({ seed, seconds }) => ['--seed', seed, '--count', seconds * 1000],
   'aborted-transfers': ({ seed, seconds }) => ['--seed', seed, '--count', Math.max(500, seconds * 8)],
+  hostile: ({ seed, seconds }) => ['--seed', seed, '--gib', Math.max(2, Math.round(seconds / 15))],
   'refused-clients': ({ seconds }) => ['--times', Math.max(1, Math.min(10, Math.round(seconds / 6)))],
 };
 

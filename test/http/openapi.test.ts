@@ -1,8 +1,8 @@
 /** The OpenAPI document: what it says is what the service does, no more and no less. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import fs from 'node:fs';
-import type * as fastifyModule from 'fastify';
-import type { FastifyInstance, FastifyServerOptions, RouteOptions } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { openApiDocument, openApiText } from '../../src/http/openapi/document.ts';
 import { FIRST_MARKER, LISTING, PUBLICATIONS } from '../../src/http/openapi/examples.ts';
@@ -24,20 +24,15 @@ interface Registered {
   readonly route: RouteOptions;
 }
 
-const registered = vi.hoisted(() => [] as Registered[]);
+const registered: Registered[] = [];
 
-// The routes as the framework gets them, whoever registers them.
-vi.mock('fastify', async (original) => {
-  const module = await original<typeof fastifyModule>();
-  const make = (options: FastifyServerOptions): FastifyInstance => {
-    const server = module.default(options) as FastifyInstance;
-    server.addHook('onRoute', (route) => {
-      registered.push({ url: route.url, route });
-    });
-    return server;
-  };
-  return { ...module, default: make };
-});
+/** The routes as the framework gets them, whoever registers them: it announces every server that is made. */
+function noteRoutes(message: unknown): void {
+  const { fastify } = message as { fastify: FastifyInstance };
+  fastify.addHook('onRoute', (route) => {
+    registered.push({ url: route.url, route });
+  });
+}
 
 const document: Json = openApiDocument('');
 const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace'];
@@ -54,8 +49,9 @@ const operations: { path: string; method: string; operation: Json }[] = Object.e
 
 let app: RunningApp;
 beforeAll(async () => {
-  registered.length = 0;
+  subscribe('fastify.initialization', noteRoutes);
   app = await startApp();
+  unsubscribe('fastify.initialization', noteRoutes);
 });
 afterAll(() => app.close());
 
