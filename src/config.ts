@@ -117,6 +117,13 @@ export function flagName(setting: Setting): string {
 
 export const SETTING_NAMES = Object.keys(SETTINGS.shape) as readonly Setting[];
 
+/** The words that a setting may be, or null where it is something else. */
+export function settingChoices(setting: Setting): readonly string[] | null {
+  const field: unknown = SETTINGS.shape[setting];
+  const inner: unknown = field instanceof z.ZodDefault ? field.unwrap() : field;
+  return inner instanceof z.ZodEnum ? inner.options.map(String) : null;
+}
+
 /** A setting that cannot be used; the message names it the way it was given. */
 export class ConfigError extends Error {
   /** Whether a flag holds a value that cannot be read: wrong use of the command, not a wrong surrounding. */

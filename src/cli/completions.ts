@@ -10,6 +10,9 @@ export function newCompletion(shell: Shell, program: Command): string {
   return SCRIPTS[shell](program);
 }
 
+/** Where ids and arrays may stand, which the service is asked for: arguments of a verb, or the value of a flag of it. */
+export const ASKED: ReadonlySet<string> = new Set(['get', 'show', 'ls --parent']);
+
 interface Described {
   readonly name: string;
   readonly description: string;
@@ -20,7 +23,7 @@ interface Described {
 
 function commandsOf(program: Command): readonly Described[] {
   const help = program.createHelp();
-  return program.commands.map((command) => ({
+  return help.visibleCommands(program).map((command) => ({
     name: command.name(),
     description: command.description(),
     options: help.visibleOptions(command),
@@ -41,26 +44,34 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
+/** The whole line, as its words break at the colon of a URL. */
+const BASH_ASK = '$("${COMP_WORDS[0]}" complete "${line:0:${COMP_POINT:-${#line}}}" 2>/dev/null)';
+
 function bash(program: Command): string {
   const name = program.name();
   const commands = commandsOf(program);
   const values = commands.flatMap((command) =>
     command.options.flatMap((option) => {
       if (!takesValue(option)) return [];
-      // Without a list of words the shell completes file names.
-      const words = (option.argChoices ?? []).join(' ');
       return [option.short, option.long]
         .filter((flag) => flag !== undefined)
-        .map((flag) => `    '${command.name} ${flag}') words=${quoted(words)} ;;`);
+        .map((flag) => {
+          const place = `${command.name} ${flag}`;
+          // Without a list of words the shell completes file names.
+          const words = ASKED.has(place) ? BASH_ASK : quoted((option.argChoices ?? []).join(' '));
+          return `    ${quoted(place)}) words=${words} ;;`;
+        });
     }),
   );
-  const words = commands.map(
-    (command) =>
-      `        ${command.name}) words=${quoted([...flagsOf(command), ...command.choices].join(' '))} ;;`,
-  );
+  const words = commands.map((command) => {
+    const known = quoted([...flagsOf(command), ...command.choices].join(' '));
+    // Nobody is asked for flags.
+    const asked = ASKED.has(command.name) ? `; [[ $current == -* ]] || words+=" "${BASH_ASK}` : '';
+    return `        ${command.name}) words=${known}${asked} ;;`;
+  });
   return `# bash completion for ${name}
 _pipewhy_snapshots() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" words=''
+  local current="\${COMP_WORDS[COMP_CWORD]}" words='' line="\${COMP_LINE:-\${COMP_WORDS[*]}}"
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
     mapfile -t COMPREPLY < <(compgen -W ${quoted(commands.map((command) => command.name).join(' '))} -- "$current")
@@ -79,6 +90,8 @@ ${words.join('\n')}
 complete -o default -F _pipewhy_snapshots ${name}`;
 }
 
+const ZSH_ASK = '_pipewhy_snapshots_ask';
+
 function zsh(program: Command): string {
   const name = program.name();
   const escaped = (text: string): string => text.replace(/[[\]:\\]/gu, (char) => `\\${char}`);
@@ -87,14 +100,20 @@ function zsh(program: Command): string {
     const specs = command.options.map((option) => {
       const { short, long, description, argChoices } = option;
       const flags = [short, long].filter((flag) => flag !== undefined);
-      const action = argChoices === undefined ? '_files' : `(${argChoices.join(' ')})`;
+      const asked = ASKED.has(`${command.name} ${option.long ?? ''}`) ? ZSH_ASK : '_files';
+      const action = argChoices === undefined ? asked : `(${argChoices.join(' ')})`;
       const value = takesValue(option) ? `:${escaped(option.attributeName())}:${action}` : '';
       return flags.map((flag) => quoted(`${flag}[${escaped(description)}]${value}`)).join(' ');
     });
-    const rest = command.choices.length === 0 ? '_files' : `(${command.choices.join(' ')})`;
+    const others = ASKED.has(command.name) ? ZSH_ASK : '_files';
+    const rest = command.choices.length === 0 ? others : `(${command.choices.join(' ')})`;
     return `    ${command.name}) _arguments ${[...specs, quoted(`*:argument:${rest}`)].join(' ')} ;;`;
   });
   return `#compdef ${name}
+${ZSH_ASK}() {
+  local -a found=(\${(f)"$(\${asked[1]} complete "\${(j: :)asked}" 2>/dev/null)"})
+  compadd -a found
+}
 _pipewhy_snapshots() {
   if (( CURRENT == 2 )); then
     local -a commands=(${commands.map((command) => quoted(`${command.name}:${escaped(command.description)}`)).join(' ')})
@@ -102,6 +121,7 @@ _pipewhy_snapshots() {
     return
   fi
   local command=$words[2]
+  local -a asked=("\${(@)words[1,CURRENT]}")
   shift words
   (( CURRENT-- ))
   case $command in
@@ -109,6 +129,10 @@ ${cases.join('\n')}
   esac
 }
 if [ "$funcstack[1]" = "_pipewhy-snapshots" ]; then _pipewhy_snapshots "$@"; else compdef _pipewhy_snapshots ${name}; fi`;
+}
+
+function fishAsk(name: string): string {
+  return `(${name} complete (commandline -cp | string collect) 2>/dev/null)`;
 }
 
 function fish(program: Command): string {
@@ -120,13 +144,18 @@ function fish(program: Command): string {
         option.short === undefined ? '' : ` -s ${option.short.slice(1)}`,
         option.long === undefined ? '' : ` -l ${option.long.slice(2)}`,
       ].join('');
-      const choices = option.argChoices === undefined ? '' : ` -f -a ${quoted(option.argChoices.join(' '))}`;
+      const isAsked = ASKED.has(`${command.name} ${option.long ?? ''}`);
+      const words = isAsked ? fishAsk(name) : option.argChoices?.join(' ');
+      const choices = words === undefined ? '' : ` -f -a ${quoted(words)}`;
       const value = takesValue(option) ? ` -r${choices}` : '';
       return `complete -c ${name} -n ${seen(command)}${flags}${value} -d ${quoted(option.description)}`;
     }),
     ...(command.choices.length === 0
       ? []
       : [`complete -c ${name} -n ${seen(command)} -f -a ${quoted(command.choices.join(' '))}`]),
+    ...(ASKED.has(command.name)
+      ? [`complete -c ${name} -n ${seen(command)} -f -a ${quoted(fishAsk(name))}`]
+      : []),
   ]);
   return [`# fish completion for ${name}`, ...lines].join('\n');
 }

@@ -1,11 +1,15 @@
 /** A store on disk without a service: only looked at, never changed. */
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Declarations } from '../contract/contexts.ts';
+import { fileURLToPath } from 'node:url';
+import { parseDeclarations, type Declarations } from '../contract/contexts.ts';
+import { isAnySnapshotError } from '../contract/errors.ts';
+import { declarationsRefusal } from '../declarations-file.ts';
 import { SNAPSHOTS } from '../store/layout.ts';
 import { LocalSnapshotStore } from '../store/local-snapshot-store.ts';
 import { workerProver } from '../store/worker-prover.ts';
-import { reasonOf, UsageError } from './exit-codes.ts';
+import { reasonOf, wrongUse } from './errors.ts';
+import { note } from './output.ts';
 
 export interface LocalStore {
   readonly store: LocalSnapshotStore;
@@ -13,17 +17,48 @@ export interface LocalStore {
   readonly names: readonly string[];
 }
 
-/** The caller closes the store. Throws `UsageError` if there is none at `root`. */
+/** The caller closes the store. Throws `CommandError` if there is none at `root`, or the declarations cannot be used. */
 export async function openLocalStore(
   root: string,
-  declarations: Declarations,
+  contexts: string | undefined,
   threads?: number,
 ): Promise<LocalStore> {
+  const declarations = await loadDeclarations(contexts);
   const names = await readdir(join(root, SNAPSHOTS)).catch((error: unknown) => {
-    throw new UsageError(
-      `${root} is no store: its directory ${SNAPSHOTS} cannot be listed (${reasonOf(error)})`,
-    );
+    throw wrongUse(`${root} is no store: its directory ${SNAPSHOTS} cannot be listed (${reasonOf(error)})`);
   });
   const prover = workerProver(declarations, threads);
   return { store: new LocalSnapshotStore(root, { declarations, prover }), names: names.sort() };
+}
+
+/** Shipped with the package; three levels up from `dist/src/cli`, two from `src/cli`. */
+const EXAMPLES = ['../../../examples/contexts.json', '../../examples/contexts.json'];
+
+/** From `path`, else from SNAPSHOTS_CONTEXTS, else the shipped example with a warning. Throws `CommandError`. */
+async function loadDeclarations(path: string | undefined): Promise<Declarations> {
+  const given = path ?? process.env['SNAPSHOTS_CONTEXTS'];
+  if (given !== undefined && given !== '') return parse(given, await read(given));
+  for (const example of EXAMPLES) {
+    const file = fileURLToPath(new URL(example, import.meta.url));
+    const bytes = await readFile(file).catch(() => null);
+    if (bytes === null) continue;
+    note('No declarations are given (--contexts or SNAPSHOTS_CONTEXTS): the shipped example is in force.');
+    return parse(file, bytes);
+  }
+  throw wrongUse('no declarations: name a file with --contexts or SNAPSHOTS_CONTEXTS');
+}
+
+async function read(path: string): Promise<Uint8Array> {
+  return readFile(path).catch((error: unknown) => {
+    throw wrongUse(declarationsRefusal(path, error));
+  });
+}
+
+function parse(path: string, bytes: Uint8Array): Declarations {
+  try {
+    return parseDeclarations(bytes);
+  } catch (error) {
+    if (!isAnySnapshotError(error)) throw error;
+    throw wrongUse(declarationsRefusal(path, error));
+  }
 }

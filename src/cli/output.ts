@@ -1,55 +1,166 @@
-/** What people and scripts get to see: results on standard output, everything else on standard error. */
-import { SingleBar } from 'cli-progress';
-import Table from 'cli-table3';
-import { isProblemError, UnauthorizedError, type Problem } from '../client/index.ts';
-import { isAnySnapshotError, type Violation } from '../contract/errors.ts';
-import { problemDocumentOf } from './problem-documents.ts';
+/**
+ * What people and scripts get to see: results on standard output, everything else on standard error. Standard output is
+ * written whole or the command ends: quietly where its reader has gone, else with one line and 1.
+ */
+import { writeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { inert } from '../contract/text.ts';
+
+let asJson = false;
+
+/**
+ * Watches both outputs until the process ends. To be called before anything is written; `json` says in which form
+ * standard error is told that standard output cannot be written.
+ */
+export function guardOutputs(json: boolean): void {
+  process.stdout.on('error', endOfOutput);
+  // Nobody can be told, and the status still says it.
+  process.stderr.on('error', () => undefined);
+  asJson = json;
+}
+
+/** Pipes and terminals; a regular file or a device is written here, as Node ignores that a write of it was short. */
+function isStream(stream: NodeJS.WriteStream): boolean {
+  return stream instanceof Socket;
+}
+
+function writeWhole(fd: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at);
+}
+
+/** Resolves when standard output can take more. */
+export async function writeOut(data: string | Uint8Array): Promise<void> {
+  const { stdout } = process;
+  if (isStream(stdout)) {
+    if (!stdout.write(data)) await new Promise<void>((resolve) => void stdout.once('drain', resolve));
+    return;
+  }
+  writeText(data);
+}
+
+export function writeText(data: string | Uint8Array): void {
+  if (isStream(process.stdout)) {
+    process.stdout.write(data);
+    return;
+  }
+  try {
+    writeWhole(1, typeof data === 'string' ? Buffer.from(data) : data);
+  } catch (error) {
+    endOfOutput(error as NodeJS.ErrnoException);
+  }
+}
+
+/** The reader of a pipe, such as `head`, may have seen enough; what was found before keeps its status. */
+function endOfOutput({ code, message }: NodeJS.ErrnoException): never {
+  if (code === 'EPIPE') process.exit(process.exitCode ?? 0);
+  const detail = `standard output cannot be written (${code ?? message})`;
+  note(
+    asJson
+      ? JSON.stringify({ type: 'about:blank', title: 'The command failed', detail, code: 'failed' })
+      : `pipewhy-snapshots: ${detail}`,
+  );
+  process.exit(1);
+}
 
 export function print(line: string): void {
-  process.stdout.write(`${line}\n`);
+  writeText(`${line}\n`);
 }
 
 export function note(line: string): void {
-  process.stderr.write(`${line}\n`);
+  writeNote(`${line}\n`);
 }
 
+export function writeNote(text: string): void {
+  try {
+    if (isStream(process.stderr)) process.stderr.write(text);
+    else writeWhole(2, Buffer.from(text));
+  } catch {
+    // As above: the status still says it.
+  }
+}
+
+/** JSON may hold stored text, and its reader may be a terminal: what steers one is escaped, which changes no value. */
 export function printJson(value: unknown): void {
-  print(JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined));
+  print(inert(JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined), '\n'));
 }
 
-/** Text from a service or a disk must not steer the terminal: controls and direction marks are shown as escapes. */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (char) => {
-    const point = char.codePointAt(0) ?? 0;
-    return point <= 0xffff ? `\\u${point.toString(16).padStart(4, '0')}` : `\\u{${point.toString(16)}}`;
-  });
+export interface Column {
+  readonly title: string;
+  /** What a narrow terminal may cut it down to; without it the column is never cut. */
+  readonly least?: number;
+  /** Columns are left out in this order, 1 first, where even that is too wide; without it the column always stays. */
+  readonly leftOut?: number;
 }
-
-const NO_LINES = Object.fromEntries(
-  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid'
-    .split(' ')
-    .map((name) => [name, '']),
-);
 
 /**
- * Rows under a head: aligned columns on a terminal, else one line per row with tabs and without the head, for cut and awk.
+ * Rows under their titles, fitted to the terminal, for which something may be `cut` or left out; elsewhere one line per row with tabs, whole and without titles, for
+ * cut and awk.
  */
-export function printTable(
-  head: readonly string[],
+export async function printTable(
+  columns: readonly Column[],
   rows: readonly (readonly string[])[],
-  terminal: boolean = process.stdout.isTTY,
-): void {
+  { terminal = process.stdout.isTTY, width = process.stdout.columns || 80 } = {},
+): Promise<{ readonly cut: boolean }> {
   if (!terminal) {
-    for (const row of rows) print(row.map(printable).join('\t'));
-    return;
+    for (const row of rows) print(row.map((cell) => inert(cell)).join('\t'));
+    return { cut: false };
   }
-  const table = new Table({
-    head: [...head],
-    chars: { ...NO_LINES, middle: '  ' },
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+  // What is far too long is cut before it is looked at.
+  const cells = rows.map((row) => row.map((cell) => inert(cell.slice(0, 2 * width))));
+  const { default: widthOf } = await import('string-width');
+  const shown = columns.map((column, index) => {
+    const natural = Math.max(...[column.title, ...cells.map((row) => row[index] ?? '')].map(widthOf));
+    const least = Math.min(natural, Math.max(column.least ?? natural, widthOf(column.title)));
+    return { ...column, index, natural, width: natural, least };
   });
-  for (const row of rows) table.push(row.map(printable));
-  for (const line of table.toString().split('\n')) print(line.trimEnd());
+  fit(shown, width);
+  const line = (row: readonly string[]): string =>
+    shown
+      .map((column) => padded(row[column.index] ?? '', column.width, widthOf))
+      .join(GAP)
+      .trimEnd();
+  print(line(columns.map(({ title }) => title)));
+  for (const row of cells) print(line(row));
+  return {
+    cut: shown.length < columns.length || shown.some(({ width: fitted, natural }) => fitted < natural),
+  };
+}
+
+const GAP = '  ';
+
+interface FittedColumn extends Column {
+  readonly index: number;
+  readonly natural: number;
+  readonly least: number;
+  width: number;
+}
+
+/** Leaves out what cannot be shown, then cuts the widest columns until everything fits. */
+function fit(shown: FittedColumn[], width: number): void {
+  const sum = (of: (column: FittedColumn) => number): number =>
+    shown.reduce((total, column) => total + of(column), GAP.length * (shown.length - 1));
+  while (sum(({ least }) => least) > width) {
+    const [first] = shown
+      .filter(({ leftOut }) => leftOut !== undefined)
+      .sort((a, b) => (a.leftOut ?? 0) - (b.leftOut ?? 0));
+    if (first === undefined) break;
+    shown.splice(shown.indexOf(first), 1);
+  }
+  for (let over = sum((column) => column.width) - width; over > 0; over -= 1) {
+    const [widest] = shown.filter((column) => column.width > column.least).sort((a, b) => b.width - a.width);
+    if (widest === undefined) return;
+    widest.width -= 1;
+  }
+}
+
+function padded(text: string, width: number, widthOf: (text: string) => number): string {
+  if (widthOf(text) <= width) return text + ' '.repeat(width - widthOf(text));
+  let kept = '';
+  for (const char of text) {
+    if (widthOf(kept + char) > width - 1) break;
+    kept += char;
+  }
+  return padded(`${kept}…`, width, widthOf);
 }
 
 /** `1 array`, `2 arrays`. */
@@ -89,13 +200,21 @@ export interface Progress {
 
 const SILENT: Progress = { update: () => undefined, stop: () => undefined };
 
-/** A bar on standard error if that is a terminal, else nothing. */
-export function progressBar(
+/** A bar on standard error if that is a terminal, else nothing; `waiting` is said until the first update. */
+export async function progressBar(
   label: string,
-  format: (value: number) => string = formatBytes,
-  stream: NodeJS.WriteStream = process.stderr,
-): Progress {
+  {
+    waiting = label,
+    format = formatBytes,
+    stream = process.stderr,
+  }: {
+    readonly waiting?: string;
+    readonly format?: (value: number) => string;
+    readonly stream?: NodeJS.WriteStream;
+  } = {},
+): Promise<Progress> {
   if (!stream.isTTY) return SILENT;
+  const { SingleBar } = await import('cli-progress');
   const bar = new SingleBar({
     stream,
     hideCursor: true,
@@ -103,58 +222,18 @@ export function progressBar(
     barsize: 30,
     barCompleteChar: '#',
     barIncompleteChar: '.',
-    format: `${label} {bar} {done}`,
+    format: '{label} {bar} {done}',
   });
-  bar.start(1, 0, { done: format(0) });
+  bar.start(1, 0, { label: waiting, done: format(0) });
   return {
     update: (done, total) => {
       // Without a total the bar stays empty and only counts.
       bar.setTotal(Math.max(total ?? Number.MAX_SAFE_INTEGER, 1));
-      bar.update(done, { done: total === null ? format(done) : `${format(done)} of ${format(total)}` });
+      bar.update(done, {
+        label,
+        done: total === null ? format(done) : `${format(done)} of ${format(total)}`,
+      });
     },
     stop: () => bar.stop(),
   };
-}
-
-/** One clear line and one more for each violation it does not tell; with `json` one document on one line. */
-export function reportError(error: unknown, json: boolean): void {
-  if (json) {
-    note(JSON.stringify(problemDocumentOf(error)));
-    return;
-  }
-  // The violations follow here, so that the sentence need not count them or point to a member of the document.
-  const sentence = messageOf(error)
-    .replace(/ \(and \d+ more; see errors\)/u, '')
-    .replace('see errors', 'see below');
-  note(`pipewhy-snapshots: ${printable(sentence)}`);
-  const lines = violationsOf(error).map(({ path, message }) =>
-    path === '' ? message : `${path}: ${message}`,
-  );
-  for (const line of lines.filter((text) => !sentence.includes(text))) note(`  ${printable(line)}`);
-  for (const line of adviceFor(error)) note(`  ${printable(line)}`);
-}
-
-/** What this command, other than any client, can do about a refusal. */
-function adviceFor(error: unknown): readonly string[] {
-  if (error instanceof UnauthorizedError) return ['Give the token with --token or, better, SNAPSHOTS_TOKEN.'];
-  if (!isProblemError(error) || error.code !== 'snapshot_exists' || error.local) return [];
-  const { manifest_sha256: stored, computed_manifest_sha256: computed } =
-    error.problem as Problem<'snapshot_exists'>;
-  return [
-    ...(stored === undefined ? [] : [`stored manifest sha256    ${stored}`]),
-    ...(computed === undefined ? [] : [`manifest sha256 of these  ${computed}`]),
-    stored === undefined || computed === undefined || stored === computed
-      ? 'With --if-exists confirm it is a success if what is stored is the same snapshot.'
-      : 'They differ, so --if-exists confirm would refuse it too.',
-  ];
-}
-
-function violationsOf(error: unknown): readonly Violation[] {
-  if (isProblemError(error)) return error.errors;
-  if (isAnySnapshotError(error) && 'errors' in error.details) return error.details.errors ?? [];
-  return [];
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,30 +1,59 @@
-/** All sub-commands of `pipewhy-snapshots`. */
+/** The sub-commands of `pipewhy-snapshots`; only those that are meant are loaded, as most calls are short. */
 import { existsSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { completionCommand } from './commands/completion.ts';
-import { getCommand } from './commands/get.ts';
-import { incompleteCommand } from './commands/incomplete.ts';
-import { lsCommand } from './commands/ls.ts';
-import { publishCommand } from './commands/publish.ts';
-import { showCommand } from './commands/show.ts';
-import { verifyCommand } from './commands/verify.ts';
-import { serveCommand } from './serve.ts';
+import { STATUS_HELP } from './errors.ts';
 
-/** Three levels up from `dist/src/cli`, two from `src/cli`. */
-const PACKAGE_FILES = ['../../../package.json', '../../package.json'];
+interface Verb {
+  readonly about: string;
+  /** Adds flags, examples and what to do. */
+  readonly load: () => Promise<{ readonly define: (command: Command) => Command }>;
+  /** Not shown: for the completion scripts. */
+  readonly hidden?: boolean;
+}
 
-export function buildProgram(): Command {
-  return new Command('pipewhy-snapshots')
+const VERBS: Readonly<Record<string, Verb>> = {
+  serve: { about: 'start the service', load: () => import('./serve.ts') },
+  publish: {
+    about: 'publish files of raw little-endian integers, or .npy files, as one immutable snapshot',
+    load: () => import('./commands/publish.ts'),
+  },
+  get: {
+    about: 'fetch a whole snapshot, or one array of it, and prove it',
+    load: () => import('./commands/get.ts'),
+  },
+  ls: { about: 'list published snapshots, the last finished first', load: () => import('./commands/ls.ts') },
+  show: { about: 'show one snapshot and its arrays', load: () => import('./commands/show.ts') },
+  verify: {
+    about: 'prove every byte of a store on disk, without a service; changes nothing',
+    load: () => import('./commands/verify.ts'),
+  },
+  incomplete: {
+    about: 'list attempts that were never published; changes nothing',
+    load: () => import('./commands/incomplete.ts'),
+  },
+  contexts: {
+    about: 'show the fingerprint contexts that the service knows',
+    load: () => import('./commands/contexts.ts'),
+  },
+  completion: {
+    about: 'print a completion script for a shell',
+    load: () => import('./commands/completion.ts'),
+  },
+  complete: {
+    about: 'print the words that may come next',
+    load: () => import('./commands/complete.ts'),
+    hidden: true,
+  },
+};
+
+/** Verbs that tell about all others. */
+const ALL_KNOWING = ['completion'];
+
+/** `words` are those of the command line: the verbs among them get their flags, the others a name and a sentence. */
+export async function buildProgram(words: readonly string[]): Promise<Command> {
+  const program = new Command('pipewhy-snapshots')
     .description('Immutable, checksummed snapshots of integer arrays')
     .version(packageVersion())
-    .addCommand(serveCommand())
-    .addCommand(publishCommand())
-    .addCommand(getCommand())
-    .addCommand(lsCommand())
-    .addCommand(showCommand())
-    .addCommand(verifyCommand())
-    .addCommand(incompleteCommand())
-    .addCommand(completionCommand())
     .addHelpText(
       'after',
       `
@@ -32,9 +61,22 @@ Examples:
   pipewhy-snapshots serve --root ./data
   pipewhy-snapshots publish --metadata snapshot.json ids=ids.bin:int64
   pipewhy-snapshots ls
-  pipewhy-snapshots verify ./data`,
+  pipewhy-snapshots show latest
+  pipewhy-snapshots verify ./data
+
+${STATUS_HELP}`,
     );
+  const isAsked = (name: string): boolean => [name, ...ALL_KNOWING].some((word) => words.includes(word));
+  for (const [name, { about, load, hidden = false }] of Object.entries(VERBS)) {
+    const command = new Command(name).description(about);
+    program.addCommand(command, { hidden });
+    if (isAsked(name)) (await load()).define(command);
+  }
+  return program;
 }
+
+/** Three levels up from `dist/src/cli`, two from `src/cli`. */
+const PACKAGE_FILES = ['../../../package.json', '../../package.json'];
 
 function packageVersion(): string {
   const file = PACKAGE_FILES.map((path) => new URL(path, import.meta.url)).find((url) => existsSync(url));

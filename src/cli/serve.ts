@@ -1,6 +1,13 @@
 /** `pipewhy-snapshots serve`: a flag for every setting, over the environment (CONTRACT, section 4). */
-import { Command } from 'commander';
-import { environmentName, flagName, loadConfig, SETTING_NAMES, type Setting } from '../config.ts';
+import { Option, type Command } from 'commander';
+import {
+  environmentName,
+  flagName,
+  loadConfig,
+  SETTING_NAMES,
+  settingChoices,
+  type Setting,
+} from '../config.ts';
 
 const HELP: Readonly<Record<Setting, readonly [argument: string, text: string]>> = {
   root: ['<directory>', 'where snapshots are kept (./data)'],
@@ -31,11 +38,15 @@ const HELP: Readonly<Record<Setting, readonly [argument: string, text: string]>>
   logFormat: ['<format>', 'auto, json or pretty (auto)'],
 };
 
-export function serveCommand(): Command {
-  const command = new Command('serve').description('start the service');
+export function define(command: Command): Command {
   for (const setting of SETTING_NAMES) {
     const [argument, text] = HELP[setting];
-    command.option(`${flagName(setting)} ${argument}`.trim(), `${text} [${environmentName(setting)}]`);
+    const flags = `${flagName(setting)} ${argument}`.trim();
+    const option = new Option(flags, `${text} [${environmentName(setting)}]`);
+    // For completion alone: what is no such word, the settings refuse in their own words.
+    const choices = settingChoices(setting);
+    if (choices !== null) option.argChoices = [...choices];
+    command.addOption(option);
   }
   command.addHelpText(
     'after',

@@ -109,6 +109,20 @@ export class SnapshotClientError extends Error {
   }
 }
 
+/** An option of the client, such as `baseUrl`, that cannot be used. */
+export class InvalidOptionError extends SnapshotClientError {
+  readonly option: string;
+  /** What is wrong with it: the sentence without the option's name. */
+  readonly problem: string;
+
+  constructor(option: string, problem: string, options?: ErrorOptions) {
+    super('invalid_option', `${option} ${problem}`, options);
+    this.name = 'InvalidOptionError';
+    this.option = option;
+    this.problem = problem;
+  }
+}
+
 /** No connection, or one that broke before the whole answer was there. */
 export class ConnectionError extends SnapshotClientError {
   constructor(message: string, options?: ErrorOptions) {

@@ -9,6 +9,7 @@ export type { ListedSnapshot, ListFilters, ListPageOptions, Page, PageOptions } 
 export {
   ChecksumMismatchError,
   ConnectionError,
+  InvalidOptionError,
   isProblemError,
   OutcomeUnknownError,
   ProblemError,

@@ -1,6 +1,6 @@
 /** How to reach a service, and how patient to be with it. */
 import type { Dispatcher } from 'undici';
-import { SnapshotClientError } from './errors.ts';
+import { InvalidOptionError } from './errors.ts';
 
 /** What the address of a unix socket holds; a longer path is cut, and then means another file. */
 const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
@@ -54,18 +54,22 @@ export interface ResolvedOptions {
 const TIMEOUTS: Timeouts = { connectMs: 10_000, headersMs: 300_000, bodyMs: 60_000 };
 const RETRY: RetryPolicy = { attempts: 4, minDelayMs: 100, maxDelayMs: 5_000, maxRetryAfterMs: 60_000 };
 
-/** Fills in the defaults. Throws `SnapshotClientError` `invalid_option` for a URL, token or number that cannot be used. */
+/** Fills in the defaults. Throws `InvalidOptionError` for a URL, token or number that cannot be used. */
 export function resolveOptions(given: string | URL | ClientOptions): ResolvedOptions {
   const options = typeof given === 'string' || given instanceof URL ? { baseUrl: given } : given;
   const { socketPath = null, token = null } = options;
   const url = parseUrl(options.baseUrl ?? (socketPath === null ? undefined : 'http://localhost'));
   // What a header may not hold is not shown: it is a secret.
   if (token !== null && !/^[\x21-\x7e]+$/u.test(token)) {
-    throw invalid('token must be visible ASCII without blanks, as an Authorization header carries it.');
+    throw new InvalidOptionError(
+      'token',
+      'must be visible ASCII without blanks, as an Authorization header carries it.',
+    );
   }
   if (socketPath !== null && Buffer.byteLength(socketPath) > MAX_SOCKET_PATH_BYTES) {
-    throw invalid(
-      `socketPath is longer than the ${MAX_SOCKET_PATH_BYTES} bytes that the path of a socket may have.`,
+    throw new InvalidOptionError(
+      'socketPath',
+      `is longer than the ${MAX_SOCKET_PATH_BYTES} bytes that the path of a socket may have.`,
     );
   }
   const timeouts = { ...TIMEOUTS, ...withoutUndefined(options.timeouts ?? {}) };
@@ -81,7 +85,7 @@ export function resolveOptions(given: string | URL | ClientOptions): ResolvedOpt
   };
 }
 
-/** A policy over the one it narrows. Throws `SnapshotClientError` `invalid_option`. */
+/** A policy over the one it narrows. Throws `InvalidOptionError`. */
 export function resolveRetry(
   given: Partial<RetryPolicy> | false | undefined,
   base: RetryPolicy,
@@ -95,29 +99,31 @@ export function resolveRetry(
   return policy;
 }
 
-export function invalid(message: string): SnapshotClientError {
-  return new SnapshotClientError('invalid_option', message);
-}
-
 function parseUrl(given: string | URL | undefined): URL {
   if (given === undefined)
-    throw invalid('baseUrl is missing: give the URL the service printed when it started.');
+    throw new InvalidOptionError('baseUrl', 'is missing: give the URL the service printed when it started.');
   const text = String(given);
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw invalid(`baseUrl must be an http:// or https:// URL; found ${JSON.stringify(text)}.`);
+    throw new InvalidOptionError(
+      'baseUrl',
+      `must be an http:// or https:// URL; found ${JSON.stringify(text)}.`,
+    );
   }
   if (url.search !== '' || url.hash !== '')
-    throw invalid('baseUrl must have neither a query nor a fragment.');
+    throw new InvalidOptionError('baseUrl', 'must have neither a query nor a fragment.');
   if (url.username !== '' || url.password !== '') {
-    throw invalid('baseUrl must hold no user name or password; give the token as an option.');
+    throw new InvalidOptionError(
+      'baseUrl',
+      'must hold no user name or password; give the token as an option.',
+    );
   }
   return url;
 }
 
 function checkNumber(name: string, value: number, min: number): void {
   if (Number.isSafeInteger(value) && value >= min) return;
-  throw invalid(`${name} must be a whole number of at least ${min}; found ${value}.`);
+  throw new InvalidOptionError(name, `must be a whole number of at least ${min}; found ${value}.`);
 }
 
 function withoutUndefined<T extends object>(given: T): Partial<T> {

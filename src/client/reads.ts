@@ -26,12 +26,12 @@ import {
 import {
   ChecksumMismatchError,
   ConnectionError,
+  InvalidOptionError,
   ProtocolError,
   refusedLocally,
   SnapshotClientError,
   TimeoutError,
 } from './errors.ts';
-import { invalid } from './options.ts';
 import { isTransient, pauseAfter, retryingRead, wait, type Answer, type Transport } from './transport.ts';
 
 /** The path of a snapshot; ids and keys become parts of URLs, so they are checked first. Throws `InvalidSnapshotIdError`. */
@@ -307,10 +307,13 @@ function mayResume(error: unknown): boolean {
 
 function checkRange(start: number, end: number | undefined): void {
   if (!Number.isSafeInteger(start) || start < 0) {
-    throw invalid(`start must be a whole number of bytes of at least 0; found ${start}.`);
+    throw new InvalidOptionError('start', `must be a whole number of bytes of at least 0; found ${start}.`);
   }
   if (end !== undefined && (!Number.isSafeInteger(end) || end <= start)) {
-    throw invalid(`end must be a whole number of bytes greater than start ${start}; found ${end}.`);
+    throw new InvalidOptionError(
+      'end',
+      `must be a whole number of bytes greater than start ${start}; found ${end}.`,
+    );
   }
 }
 

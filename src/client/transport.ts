@@ -148,6 +148,10 @@ function answerOf({ statusCode: status, headers, body }: Dispatcher.ResponseData
   };
 }
 
+const NO_TLS = 'what listens there does not speak TLS; use http:// instead of https://';
+const UNKNOWN_ISSUER =
+  'the certificate of the service is not signed by anyone known here; name its issuer in NODE_EXTRA_CA_CERTS';
+
 /** Node's and undici's codes in words; the original stays as the cause. */
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
@@ -158,6 +162,16 @@ const REASONS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the connection timed out',
   UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut short',
+  EPROTO: NO_TLS,
+  ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
+  ERR_SSL_TLSV1_UNRECOGNIZED_NAME: 'the service has no certificate for this name; check the URL',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate of the service is for another name; check the URL',
+  CERT_HAS_EXPIRED: 'the certificate of the service has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_ISSUER,
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_ISSUER,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_ISSUER,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_ISSUER,
   UND_ERR_DESTROYED: 'this client is closed',
   UND_ERR_CLOSED: 'this client is closed',
 };

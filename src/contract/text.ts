@@ -31,3 +31,22 @@ export function quote(text: string): string {
   }
   return `"${body}"`;
 }
+
+// Controls, format characters such as directions, lone surrogates, and the two separators of lines and paragraphs.
+const ACTIVE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * `text` in which nothing ends a line, steers a terminal or turns the direction of what is shown: each such character is
+ * written as its escape, which in a JSON text means the same. Characters in `kept` stay as they are.
+ */
+export function inert(text: string, kept = ''): string {
+  return text.replace(ACTIVE, (char) => (kept.includes(char) ? char : escapesOf(char)));
+}
+
+/** `\u001b`, and a pair of them for a character beyond the first plane. */
+function escapesOf(char: string): string {
+  return char
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
+}

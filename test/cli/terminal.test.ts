@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 
-import { formatBytes, progressBar } from '../../src/cli/output.ts';
+import { progressBar } from '../../src/cli/output.ts';
 import {
   clientOf,
   corrupt,
@@ -38,7 +38,7 @@ function screen(isTTY: boolean) {
 describe('the progress bar', () => {
   test('fills, counts, and leaves a clean line and a visible cursor', async () => {
     const { stream, text } = screen(true);
-    const bar = progressBar('fetching', formatBytes, stream);
+    const bar = await progressBar('fetching', { stream });
     expect(text()).toContain(`fetching ${'.'.repeat(30)} 0 B`);
     await pause(120);
     bar.update(1536, 3072);
@@ -57,7 +57,7 @@ describe('the progress bar', () => {
 
   test('only counts where the total is not known', async () => {
     const { stream, text } = screen(true);
-    const bar = progressBar('publishing', formatBytes, stream);
+    const bar = await progressBar('publishing', { stream });
     await pause(120);
     bar.update(5000, null);
     await pause(120);
@@ -68,7 +68,7 @@ describe('the progress bar', () => {
 
   test('writes nothing where nobody looks', async () => {
     const { stream, text } = screen(false);
-    const bar = progressBar('fetching', formatBytes, stream);
+    const bar = await progressBar('fetching', { stream });
     bar.update(1, 2);
     await pause(120);
     bar.stop();
@@ -85,10 +85,12 @@ const ESCAPES = new RegExp(`${String.fromCharCode(27)}\\[[?\\d;]*[A-Za-z]`, 'gu'
 function onTerminal(
   args: readonly string[],
   cwd: string,
+  columns = 140,
 ): Promise<{ code: number | null; seen: string; lines: string[] }> {
   const quoted = [process.execPath, COMMAND, ...args].map((word) => `'${word}'`).join(' ');
+  const sized = `stty cols ${columns} rows 40; exec ${quoted}`;
   return new Promise((resolve, reject) => {
-    const child = spawn('script', ['-qec', quoted, '/dev/null'], {
+    const child = spawn('script', ['-qec', sized, '/dev/null'], {
       cwd,
       stdio: ['ignore', 'pipe', 'inherit'],
     });

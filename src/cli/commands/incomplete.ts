@@ -1,24 +1,36 @@
 /** `incomplete`: attempts that were never published, of a service or of a store on disk. */
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { IncompleteAttempt } from '../../client/index.ts';
-import { concluding, newCommand, withClient, withConnection, withExamples } from '../actions.ts';
-import type { ConnectionOptions } from '../actions.ts';
-import { loadDeclarations } from '../declarations.ts';
-import { openLocalStore } from '../local-store.ts';
-import { formatBytes, note, printJson, printTable } from '../output.ts';
+import {
+  concluding,
+  withClient,
+  withConnection,
+  withExamples,
+  type ConnectionOptions,
+} from '../connection.ts';
+import { formatBytes, note, printJson, printTable, type Column } from '../output.ts';
 
 interface IncompleteOptions extends ConnectionOptions {
   readonly root?: string;
   readonly contexts?: string;
 }
 
-const HEAD = ['ATTEMPT', 'SNAPSHOT', 'PHASE', 'MODIFIED', 'SIZE', 'DIAGNOSTIC'];
+const COLUMNS: readonly Column[] = [
+  { title: 'ATTEMPT', least: 17 },
+  { title: 'SNAPSHOT', least: 9 },
+  { title: 'PHASE' },
+  { title: 'MODIFIED', leftOut: 1 },
+  { title: 'SIZE', leftOut: 2 },
+  { title: 'DIAGNOSTIC', least: 16 },
+];
 
-export function incompleteCommand(): Command {
-  const command = withConnection(
-    newCommand('incomplete', 'list attempts that were never published; changes nothing')
+export function define(command: Command): Command {
+  withConnection(
+    command
       .option('--root <directory>', 'look at a store on disk, without a service')
-      .option('--contexts <file>', 'with --root: the C3 declarations [SNAPSHOTS_CONTEXTS]'),
+      .addOption(
+        new Option('--contexts <file>', 'with --root: the C3 declarations').env('SNAPSHOTS_CONTEXTS'),
+      ),
   );
   withExamples(
     command,
@@ -35,7 +47,7 @@ async function incomplete(options: IncompleteOptions): Promise<void> {
     printJson({ incomplete: attempts });
     return;
   }
-  printTable(HEAD, attempts.map(rowOf));
+  await printTable(COLUMNS, attempts.map(rowOf));
   if (attempts.length === 0 && process.stdout.isTTY) note('No attempt was left behind.');
 }
 
@@ -48,7 +60,9 @@ async function ofService(options: IncompleteOptions): Promise<readonly Incomplet
 }
 
 async function ofDisk(root: string, { contexts }: IncompleteOptions): Promise<readonly IncompleteAttempt[]> {
-  const { store } = await openLocalStore(root, await loadDeclarations(contexts, note));
+  // Only here: most often a service is asked, and the store is not needed.
+  const { openLocalStore } = await import('../local-store.ts');
+  const { store } = await openLocalStore(root, contexts);
   try {
     return (await store.inspectIncomplete()).incomplete;
   } finally {

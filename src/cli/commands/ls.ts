@@ -1,73 +1,157 @@
 /** `ls`: what is published. */
-import type { Command } from 'commander';
-import type { SnapshotSummary } from '../../client/index.ts';
-import { isSnapshotId } from '../../contract/ids.ts';
+import { Option, InvalidArgumentError, type Command } from 'commander';
+import type { ListedSnapshot, ListPageOptions } from '../../client/index.ts';
 import {
   concluding,
-  newCommand,
+  noteUnless,
   positiveInteger,
+  resolveId,
   withClient,
   withConnection,
   withExamples,
-} from '../actions.ts';
-import type { ConnectionOptions } from '../actions.ts';
-import { UsageError } from '../exit-codes.ts';
-import { formatBytes, formatTime, printJson, printTable } from '../output.ts';
+  type ConnectionOptions,
+} from '../connection.ts';
+import { wrongUse } from '../errors.ts';
+import { formatBytes, formatTime, note, printJson, printTable, type Column } from '../output.ts';
 
 interface LsOptions extends ConnectionOptions {
   readonly namespace?: string;
   readonly parent?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly order?: 'newest' | 'id';
   readonly limit?: number;
+  readonly after?: string;
+  readonly proof?: 'all' | 'frame';
+  readonly damaged?: boolean;
 }
 
-const HEAD = ['SNAPSHOT', 'NAMESPACE', 'VERSION', 'SCOPE', 'COVERAGE', 'FINISHED', 'ARRAYS', 'SIZE'];
+const COLUMNS: readonly Column[] = [
+  { title: 'SNAPSHOT', least: 12 },
+  { title: 'NAMESPACE', least: 9 },
+  { title: 'VERSION', least: 8, leftOut: 3 },
+  { title: 'SCOPE', least: 8, leftOut: 1 },
+  { title: 'COVERAGE', leftOut: 4 },
+  { title: 'FINISHED' },
+  { title: 'ARRAYS', leftOut: 2 },
+  { title: 'SIZE', leftOut: 5 },
+];
 
-export function lsCommand(): Command {
-  const command = withConnection(
-    newCommand('ls', 'list published snapshots by id')
+export function define(command: Command): Command {
+  withConnection(
+    command
       .option('--namespace <name>', 'only those of this source_namespace')
       .option('--parent <id>', 'only those with this parent_id')
-      .option('--limit <number>', 'at most this many', positiveInteger),
+      .option('--since <time>', 'only those finished then or later', timeInNanoseconds)
+      .option('--until <time>', 'only those finished before then', timeInNanoseconds)
+      .addOption(new Option('--order <order>', 'the last finished first, or by id').choices(['newest', 'id']))
+      .option('--limit <number>', 'at most this many', positiveInteger)
+      .option('--after <cursor>', 'go on after this cursor, which the listing before named')
+      .addOption(
+        new Option(
+          '--proof <what>',
+          'prove every byte of what is listed, or only marker, manifest, inventory and lengths',
+        ).choices(['all', 'frame']),
+      )
+      .option('--damaged', 'list damaged snapshots among the others instead of failing'),
   );
   withExamples(
     command,
-    `  pipewhy-snapshots ls --namespace warehouse.sales
+    `  pipewhy-snapshots ls --namespace warehouse.sales --since 7d
+  pipewhy-snapshots ls --limit 20
   pipewhy-snapshots ls | cut -f1
   pipewhy-snapshots ls --json | jq -r '.snapshots[].manifest_sha256'
 
-On a terminal it is a table; otherwise one line per snapshot with tabs, sizes in bytes and no head.`,
+A <time> is a date or time (2026-01-31, 2026-01-31T12:00Z), an age (90m, 12h, 7d), or nanoseconds since 1970. On a terminal
+it is a table as wide as that; otherwise one line per snapshot with tabs, sizes in bytes and no titles.`,
   );
   return command.action((options: LsOptions) => concluding(options, () => list(options)));
 }
 
 async function list(options: LsOptions): Promise<void> {
-  const { namespace, parent, limit = Infinity, json } = options;
-  if (parent !== undefined && !isSnapshotId(parent)) {
-    throw new UsageError(
-      `--parent ${JSON.stringify(parent)} is no snapshot id: expected 32 lowercase hex digits`,
-    );
-  }
-  const snapshots: SnapshotSummary[] = [];
-  await withClient(options, async (client) => {
-    const pageSize = Math.min(limit, 1000);
-    for await (const summary of client.list({ sourceNamespace: namespace, parentId: parent, pageSize })) {
-      snapshots.push(summary);
-      if (snapshots.length >= limit) break;
-    }
+  const { items, next } = await withClient(options, async (client) => {
+    const { namespace, parent, since, until, order, after, proof } = options;
+    const query: ListPageOptions = {
+      sourceNamespace: namespace,
+      parentId: parent === undefined ? undefined : await parentId(parent, client),
+      since,
+      until,
+      order,
+      proof,
+      damaged: options.damaged === true ? 'show' : undefined,
+    };
+    return pages((page) => client.listPage({ ...query, ...page }), after, options.limit ?? Infinity);
   });
-  if (json === true) printJson({ snapshots });
-  else printTable(HEAD, snapshots.map(rowOf));
+  const terminal = process.stdout.isTTY;
+  if (options.json === true) printJson({ snapshots: items, next });
+  else
+    await printTable(
+      COLUMNS,
+      items.map((item) => rowOf(item, terminal)),
+    );
+  if (items.length === 0 && terminal) note('No snapshot is published, or none of those asked for.');
+  if (next !== null) noteUnless(options, `More: the same command with --after ${next}`);
 }
 
-function rowOf(summary: SnapshotSummary): readonly string[] {
+async function parentId(text: string, client: Parameters<typeof resolveId>[0]): Promise<string> {
+  const id = await resolveId(client, text);
+  if (/^[0-9a-f]{32}$/u.test(id)) return id;
+  throw wrongUse(`--parent ${JSON.stringify(text)} is no snapshot id: expected 32 lowercase hex digits`);
+}
+
+/** As many as asked for, in requests of at most 1000. */
+async function pages(
+  fetchPage: (page: { limit: number; after: string | undefined }) => Promise<{
+    readonly items: readonly ListedSnapshot[];
+    readonly next: string | null;
+  }>,
+  start: string | undefined,
+  limit: number,
+): Promise<{ items: readonly ListedSnapshot[]; next: string | null }> {
+  const items: ListedSnapshot[] = [];
+  let after = start;
+  for (;;) {
+    const page = await fetchPage({ limit: Math.min(limit - items.length, 1000), after });
+    items.push(...page.items);
+    if (page.next === null || items.length >= limit) return { items, next: page.next };
+    after = page.next;
+  }
+}
+
+function rowOf(listed: ListedSnapshot, terminal: boolean): readonly string[] {
+  if ('problem' in listed) {
+    const { code, detail } = listed.problem;
+    return [listed.snapshot_id, 'DAMAGED', code, detail, '-', '-', '-', '-'];
+  }
+  const finished = formatTime(listed.finished_at_ns);
   return [
-    summary.snapshot_id,
-    summary.source_namespace,
-    summary.source_version,
-    summary.scope,
-    summary.coverage_status,
-    formatTime(summary.finished_at_ns),
-    String(summary.array_count),
-    process.stdout.isTTY ? formatBytes(summary.byte_length) : summary.byte_length,
+    listed.snapshot_id,
+    listed.source_namespace,
+    listed.source_version,
+    listed.scope,
+    listed.coverage_status,
+    terminal ? finished.replace(/\.\d+Z$/u, 'Z') : finished,
+    String(listed.array_count),
+    terminal ? formatBytes(listed.byte_length) : listed.byte_length,
   ];
+}
+
+const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
+
+/** Epoch nanoseconds, decimal. */
+function timeInNanoseconds(text: string): string {
+  if (/^\d{1,20}$/u.test(text)) return String(BigInt(text));
+  const age = /^(?<count>\d{1,9})(?<unit>[smhdw])$/u.exec(text)?.groups;
+  const ms =
+    age === undefined
+      ? /^\d{4}-\d{2}-\d{2}/u.test(text)
+        ? Date.parse(text)
+        : Number.NaN
+      : Date.now() - Number(age['count']) * SECONDS[age['unit'] as keyof typeof SECONDS] * 1000;
+  if (Number.isNaN(ms)) {
+    throw new InvalidArgumentError(
+      'Expected a time such as 2026-01-31 or 2026-01-31T12:00Z, an age such as 12h or 7d, or nanoseconds.',
+    );
+  }
+  return String(BigInt(Math.max(ms, 0)) * 1_000_000n);
 }

@@ -1,31 +1,52 @@
 /** `show`: one snapshot's manifest, proven. */
 import type { Command } from 'commander';
 import type { ProvenManifest } from '../../client/index.ts';
-import { concluding, newCommand, withClient, withConnection, withExamples } from '../actions.ts';
-import type { ConnectionOptions } from '../actions.ts';
-import { formatTime, print, printable, printTable } from '../output.ts';
+import { inert } from '../../contract/text.ts';
+import {
+  concluding,
+  ID_HELP,
+  resolveId,
+  withClient,
+  withConnection,
+  withExamples,
+  type ConnectionOptions,
+} from '../connection.ts';
+import { formatTime, note, print, printTable, writeOut, type Column } from '../output.ts';
 
-export function showCommand(): Command {
-  const command = withConnection(
-    newCommand('show', 'show one snapshot and its arrays').argument('<id>', 'snapshot id'),
-  );
+export function define(command: Command): Command {
+  withConnection(command.argument('<id>', 'snapshot id'));
   withExamples(
     command,
     `  pipewhy-snapshots show 0123456789abcdef0123456789abcdef
-  pipewhy-snapshots show 0123456789abcdef0123456789abcdef --json | sha256sum
+  pipewhy-snapshots show latest
+  pipewhy-snapshots show 01234567 --json | sha256sum
 
-With --json it prints the exact bytes of the manifest and no newline, so that their SHA-256 is the manifest's.`,
+${ID_HELP}
+
+With --json it prints the exact bytes of the manifest and no newline, so that their SHA-256 is the manifest's; on a
+terminal, what would steer that is escaped.`,
   );
   return command.action((id: string, options: ConnectionOptions) =>
     concluding(options, async () => {
-      const proven = await withClient(options, (client) => client.manifest(id));
-      if (options.json === true) process.stdout.write(proven.manifestBytes);
-      else show(proven);
+      const proven = await withClient(options, async (client) =>
+        client.manifest(await resolveId(client, id)),
+      );
+      if (options.json !== true) await show(proven);
+      else if (process.stdout.isTTY) print(inert(Buffer.from(proven.manifestBytes).toString('utf8')));
+      else await writeOut(proven.manifestBytes);
     }),
   );
 }
 
-function show({ manifest: { snapshot, arrays }, manifestSha256 }: ProvenManifest): void {
+const ARRAY_COLUMNS: readonly Column[] = [
+  { title: 'ARRAY', least: 8 },
+  { title: 'DTYPE' },
+  { title: 'COUNT' },
+  { title: 'BYTES', leftOut: 1 },
+  { title: 'SHA-256', least: 12 },
+];
+
+async function show({ manifest: { snapshot, arrays }, manifestSha256 }: ProvenManifest): Promise<void> {
   const { coverage, fingerprint } = snapshot;
   const expected = coverage.expected_records ?? 'an unknown number';
   const lines: readonly (readonly [string, string])[] = [
@@ -46,7 +67,7 @@ function show({ manifest: { snapshot, arrays }, manifestSha256 }: ProvenManifest
     ['source schema', fingerprint.source_schema_id],
     ['manifest sha256', manifestSha256],
   ];
-  for (const [name, value] of lines) print(`${name.padEnd(16)}${printable(value)}`);
+  for (const [name, value] of lines) print(`${name.padEnd(16)}${inert(value)}`);
   const rows = Object.entries(arrays).map(([key, entry]) => [
     key,
     entry.dtype,
@@ -56,5 +77,10 @@ function show({ manifest: { snapshot, arrays }, manifestSha256 }: ProvenManifest
   ]);
   if (rows.length === 0) return;
   print('');
-  printTable(['ARRAY', 'DTYPE', 'COUNT', 'BYTES', 'SHA-256'], rows, true);
+  const { cut } = await printTable(ARRAY_COLUMNS, rows, {
+    terminal: true,
+    // A reader that is no terminal has room for everything.
+    ...(process.stdout.isTTY ? {} : { width: Infinity }),
+  });
+  if (cut) note('The terminal is too narrow for the whole digests; --json gives them.');
 }

@@ -1,16 +1,14 @@
 /** `verify`: proves every byte of a store on disk, on all cores and without a service; changes nothing. */
 import { availableParallelism } from 'node:os';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { isAnySnapshotError, type Violation } from '../../contract/errors.ts';
 import { isSnapshotId } from '../../contract/ids.ts';
 import type { IncompleteAttempt } from '../../contract/listings.ts';
+import { inert } from '../../contract/text.ts';
 import type { LocalSnapshotStore } from '../../store/local-snapshot-store.ts';
-import { concluding, newCommand, positiveInteger, type OutputOptions } from '../actions.ts';
-import { loadDeclarations } from '../declarations.ts';
-import { EXIT, UsageError } from '../exit-codes.ts';
-import { openLocalStore } from '../local-store.ts';
-import { counted, formatBytes, note, print, printable, printJson, progressBar } from '../output.ts';
-import { proveSnapshot } from '../snapshot-proof.ts';
+import { concluding, positiveInteger, withJson, type OutputOptions } from '../connection.ts';
+import { statusOf, wrongUse } from '../errors.ts';
+import { counted, formatBytes, print, printJson, progressBar } from '../output.ts';
 
 interface VerifyOptions extends OutputOptions {
   readonly contexts?: string;
@@ -39,14 +37,11 @@ interface Report {
   readonly incomplete: readonly IncompleteAttempt[];
 }
 
-export function verifyCommand(): Command {
-  const command = newCommand(
-    'verify',
-    'prove every byte of a store on disk, without a service; changes nothing',
-  )
+export function define(command: Command): Command {
+  withJson(command)
     .argument('<root>', 'directory that holds snapshots/ and staging/')
-    .argument('[ids...]', 'only these snapshots; all by default')
-    .option('--contexts <file>', 'the C3 declarations [SNAPSHOTS_CONTEXTS]')
+    .argument('[ids...]', 'only these snapshots, each by its id or the first digits of it; all by default')
+    .addOption(new Option('--contexts <file>', 'the C3 declarations').env('SNAPSHOTS_CONTEXTS'))
     .option('--jobs <number>', 'threads that hash', positiveInteger, availableParallelism());
   command.addHelpText(
     'after',
@@ -64,22 +59,20 @@ Exit status:
   return command.action((root: string, ids: readonly string[], options: VerifyOptions) =>
     concluding(options, async () => {
       const report = await verify(root, ids, options);
+      // First, so that it holds although nobody reads the report to its end.
+      process.exitCode = statusOf(report.valid ? 'ok' : 'failed');
       if (options.json === true) printJson(report);
       else for (const line of linesOf(report)) print(line);
-      process.exitCode = report.valid ? EXIT.ok : EXIT.failed;
     }),
   );
 }
 
 async function verify(root: string, ids: readonly string[], options: VerifyOptions): Promise<Report> {
-  for (const id of ids) {
-    if (isSnapshotId(id)) continue;
-    throw new UsageError(`${JSON.stringify(id)} is no snapshot id: expected 32 lowercase hex digits`);
-  }
-  const declarations = await loadDeclarations(options.contexts, note);
-  const { store, names } = await openLocalStore(root, declarations, options.jobs);
+  // Only here: help is told without the weight of a store.
+  const { openLocalStore } = await import('../local-store.ts');
+  const { store, names } = await openLocalStore(root, options.contexts, options.jobs);
   try {
-    const chosen = ids.length === 0 ? names : ids;
+    const chosen = ids.length === 0 ? names : ids.map((id) => chosenId(id, names));
     const { problems, bytes } = await proveAll(store, root, chosen, options);
     const { incomplete } = await store.inspectIncomplete();
     return {
@@ -95,6 +88,21 @@ async function verify(root: string, ids: readonly string[], options: VerifyOptio
   }
 }
 
+/** A whole id, which need not be there, or the only one that begins so. Throws `CommandError`. */
+function chosenId(text: string, names: readonly string[]): string {
+  const isWhole: boolean = isSnapshotId(text);
+  if (isWhole) return text;
+  const found = names.filter((name) => isSnapshotId(name) && name.startsWith(text));
+  const [only, ...others] = /^[0-9a-f]+$/u.test(text) ? found : [];
+  if (only === undefined) {
+    throw wrongUse(
+      `${JSON.stringify(text)} is no snapshot id of this store: expected 32 lowercase hex digits`,
+    );
+  }
+  if (others.length > 0) throw wrongUse(`several ids begin with ${text}: ${found.slice(0, 10).join(', ')}`);
+  return only;
+}
+
 const FOREIGN = 'does not belong into snapshots/: its name is not a snapshot id';
 
 async function proveAll(
@@ -103,7 +111,8 @@ async function proveAll(
   names: readonly string[],
   { jobs }: VerifyOptions,
 ): Promise<{ readonly problems: readonly Problem[]; readonly bytes: bigint }> {
-  const progress = progressBar('verifying snapshots', String);
+  const { proveSnapshot } = await import('../snapshot-proof.ts');
+  const progress = await progressBar('verifying snapshots', { format: String });
   const problems: Problem[] = [];
   const waiting = names.values();
   let bytes = 0n;
@@ -154,5 +163,5 @@ function linesOf({ checked, problems, byte_length: bytes, incomplete, root }: Re
       `${counted(incomplete.length, 'attempt was', 'attempts were')} left in staging: pipewhy-snapshots incomplete --root ${root}`,
     );
   }
-  return lines.map(printable);
+  return lines.map((line) => inert(line));
 }

@@ -1,0 +1,215 @@
+/** What commands share: their flags, how they reach a service, which snapshot is meant, and how they end. */
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { ClientOptions, SnapshotClient, SnapshotSummary } from '../client/index.ts';
+import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
+import { CommandError, exitStatusOf, reportError, STATUS_HELP, statusOf } from './errors.ts';
+import { formatTime, note } from './output.ts';
+
+const DEFAULT_URL = 'http://127.0.0.1:8750';
+
+export interface OutputOptions {
+  readonly json?: boolean;
+}
+
+export interface ConnectionOptions extends OutputOptions {
+  readonly url: string;
+  readonly token?: string;
+  readonly socket?: string;
+  readonly timeout?: number;
+}
+
+export function withJson(command: Command): Command {
+  return command.option('--json', 'print JSON, and errors as problem documents');
+}
+
+export function withConnection(command: Command): Command {
+  return withJson(command)
+    .addOption(new Option('--url <url>', 'where the service is').env('SNAPSHOTS_URL').default(DEFAULT_URL))
+    .addOption(
+      new Option('--token <token>', 'bearer token; better given by the environment').env('SNAPSHOTS_TOKEN'),
+    )
+    .addOption(
+      new Option('--socket <path>', 'unix socket on which the service listens').env('SNAPSHOTS_SOCKET'),
+    )
+    .option('--timeout <seconds>', 'give up when nothing comes for this long', positiveNumber)
+    .hook('preAction', (_, action) => {
+      // A flag is over the environment: who names a URL does not mean the socket of a variable.
+      const [url, from] = ['url', 'socket'].map((name) => action.getOptionValueSource(name));
+      if (url === 'cli' && from === 'env') action.setOptionValue('socket', undefined);
+    });
+}
+
+/** What `<id>` may be wherever a command asks for one. */
+export const ID_HELP = `An <id> is 32 hex digits, the first digits of one if no other begins so, latest,
+or latest:<namespace>: the one that was finished last.`;
+
+/** Examples and exit statuses at the end of `--help`. */
+export function withExamples(command: Command, examples: string): Command {
+  return command.addHelpText('after', `\nExamples:\n${examples}\n\n${STATUS_HELP}`);
+}
+
+/** What the client calls its options, as this command does. */
+const OPTION_NAMES: Readonly<Record<string, string>> = {
+  baseUrl: '--url (SNAPSHOTS_URL)',
+  token: '--token (SNAPSHOTS_TOKEN)',
+  socketPath: '--socket (SNAPSHOTS_SOCKET)',
+};
+
+async function newClient(options: ClientOptions): Promise<SnapshotClient> {
+  // Only here: help, versions and wrong words are told without the weight of a client.
+  const { InvalidOptionError, SnapshotClient: Client } = await import('../client/index.ts');
+  try {
+    return new Client(options);
+  } catch (error) {
+    if (!(error instanceof InvalidOptionError)) throw error;
+    const { option, problem } = error;
+    throw new InvalidOptionError(OPTION_NAMES[option] ?? option, problem, { cause: error });
+  }
+}
+
+/** Runs `work` with a client and closes it. */
+export async function withClient<T>(
+  { url, token, socket, timeout }: ConnectionOptions,
+  work: (client: SnapshotClient) => Promise<T>,
+  patience: Pick<ClientOptions, 'timeouts' | 'retry'> = {},
+): Promise<T> {
+  const ms = timeout === undefined ? undefined : Math.round(timeout * 1000);
+  const client = await newClient({
+    ...patience,
+    // A variable that is set to nothing counts as not set.
+    baseUrl: url === '' ? DEFAULT_URL : url,
+    ...(token === undefined || token === '' ? {} : { token }),
+    ...(socket === undefined || socket === '' ? {} : { socketPath: socket }),
+    ...(ms === undefined ? {} : { timeouts: { connectMs: ms, headersMs: ms, bodyMs: ms } }),
+  });
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+const ID_BEGINNING = /^[0-9a-f]{1,31}$/u;
+const LATEST = /^latest(?::(?<namespace>.+))?$/su;
+const MOST_SHOWN = 10;
+
+/**
+ * The id that is meant: a whole one, the beginning of one, or the last finished (of a namespace). What is found this way
+ * is proven when it is read. Anything else is passed on, for the client to refuse. Throws `CommandError`.
+ */
+export async function resolveId(client: SnapshotClient, text: string): Promise<SnapshotId> {
+  const isWhole: boolean = isSnapshotId(text);
+  if (isWhole) return text;
+  const latest = LATEST.exec(text);
+  if (latest !== null) return latestId(client, latest.groups?.['namespace']);
+  if (!ID_BEGINNING.test(text)) return text;
+  const found = await beginningWith(client, text, MOST_SHOWN + 1);
+  const [only, ...others] = found;
+  if (only === undefined) {
+    throw new CommandError('failed', `no snapshot is published whose id begins with ${text}`, {
+      status: statusOf('notFound'),
+    });
+  }
+  if (others.length === 0) return only.id;
+  const shown = found.slice(0, MOST_SHOWN).map(({ id, about }) => `${id}${about}`);
+  if (found.length > MOST_SHOWN) shown.push('and more');
+  throw new CommandError('ambiguous_id', `several ids begin with ${text}: ${shown.join(', ')}`);
+}
+
+async function latestId(client: SnapshotClient, namespace: string | undefined): Promise<SnapshotId> {
+  const { items } = await client.listPage({
+    order: 'newest',
+    limit: 1,
+    proof: 'frame',
+    sourceNamespace: namespace,
+  });
+  const [last] = items;
+  if (last !== undefined) return last.snapshot_id;
+  const where = namespace === undefined ? '' : ` in the namespace ${JSON.stringify(namespace)}`;
+  throw new CommandError('failed', `no snapshot is published${where}, so there is no latest one`, {
+    status: statusOf('notFound'),
+  });
+}
+
+/** At most `limit` published ids with this beginning, without proving their bytes; a damaged one is one of them. */
+export async function beginningWith(
+  client: SnapshotClient,
+  beginning: string,
+  limit: number,
+): Promise<readonly { readonly id: SnapshotId; readonly about: string }[]> {
+  // The greatest possible id before the first that begins so; the page goes on after it.
+  const first = beginning === '' ? 0n : BigInt(`0x${beginning.padEnd(32, '0')}`);
+  const after = first === 0n ? undefined : (first - 1n).toString(16).padStart(32, '0');
+  const { items } = await client.listPage({ order: 'id', after, limit, proof: 'frame', damaged: 'show' });
+  return items
+    .filter((item) => item.snapshot_id.startsWith(beginning) && isSnapshotId(item.snapshot_id))
+    .map((item) => ({ id: item.snapshot_id, about: 'problem' in item ? ' (damaged)' : aboutOf(item) }));
+}
+
+function aboutOf({ source_namespace: namespace, finished_at_ns: finished }: SnapshotSummary): string {
+  return ` (${namespace}, ${formatTime(finished)})`;
+}
+
+/** Turns what `work` throws into a message and an exit status. */
+export async function concluding({ json = false }: OutputOptions, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    process.exitCode = exitStatusOf(error);
+    reportError(error, json);
+    // What cannot be ended, such as opening a pipe that nobody writes to, must not hold up who asked to stop.
+    if (error instanceof CommandError && error.code === 'interrupted') process.exit();
+  }
+}
+
+const SIGNALS = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
+
+/**
+ * Runs `work` with a signal that is aborted by Ctrl-C, SIGTERM and SIGHUP, so that it ends in order; a second one ends
+ * the process at once. `whatStays` says where things are then.
+ */
+export async function interruptible<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  whatStays: () => string,
+): Promise<T> {
+  const controller = new AbortController();
+  const stop = (name: NodeJS.Signals): void => {
+    const status = 128 + SIGNALS[name as keyof typeof SIGNALS];
+    if (controller.signal.aborted) process.exit(status);
+    controller.abort(new CommandError('interrupted', 'interrupted', { status }));
+  };
+  for (const name of Object.keys(SIGNALS)) process.on(name, stop);
+  try {
+    return await work(controller.signal);
+  } catch (error) {
+    if (!controller.signal.aborted) throw error;
+    const { status, message } = controller.signal.reason as CommandError;
+    const stays = whatStays();
+    throw new CommandError('interrupted', stays === '' ? message : `${message}: ${stays}`, {
+      status: status ?? statusOf('interrupted'),
+    });
+  } finally {
+    for (const name of Object.keys(SIGNALS)) process.off(name, stop);
+  }
+}
+
+/** Only for people: with `json`, standard error holds problem documents and nothing else. */
+export function noteUnless({ json = false }: OutputOptions, line: string): void {
+  if (!json) note(line);
+}
+
+function positiveNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value) || value <= 0) {
+    throw new InvalidArgumentError('Expected a number greater than 0.');
+  }
+  return value;
+}
+
+export function positiveInteger(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/u.test(text) || !Number.isSafeInteger(value) || value < 1) {
+    throw new InvalidArgumentError('Expected a whole number of at least 1.');
+  }
+  return value;
+}
