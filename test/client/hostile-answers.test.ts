@@ -216,7 +216,7 @@ test.each(CALLS)(
       sending('<h1>Bad gateway</h1>', { 'content-type': 'text/html' }, 502),
       sending('{}', { 'content-type': 'text/plain' }, 404),
       sending('{', { 'content-type': 'application/json', 'content-encoding': 'gzip' }, 200),
-      sending('{}', { 'content-type': ['application/json', 'text/html'] }, 200),
+      sending('{}', { 'content-type': ['application/json; charset=utf-8', 'text/html'] }, 200),
       sending('null', { 'content-type': 'application/json' }, 200),
       sending('[[[[[', { 'content-type': 'application/json' }, 200),
       sending(Buffer.from([0x22, 0xff, 0x22]), { 'content-type': 'application/json' }, 200),
