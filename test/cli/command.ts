@@ -1,8 +1,8 @@
 /** Runs the built command as its users do. */
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { COMMAND } from '../support/service.ts';
 
-export const COMMAND = fileURLToPath(new URL('../../dist/src/cli/pipewhy-snapshots.js', import.meta.url));
+export { COMMAND };
 
 export interface Finished {
   readonly code: number | null;

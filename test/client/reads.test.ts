@@ -18,7 +18,7 @@ import {
   type SnapshotClient,
 } from '../../src/client/index.ts';
 import { sha256Hex } from '../../src/contract/digest.ts';
-import { declarations, idOf, pattern } from '../support/stores.ts';
+import { collect, declarations, idOf, pattern } from '../support/stores.ts';
 import { changeAnswer, cutAnswer, faultyProxy, flipByte, passOn, problem } from './faulty-proxy.ts';
 import type { Fault, Received } from './faulty-proxy.ts';
 import { clientOf, corrupt, IMPATIENT, metadataOf, startService } from './running-service.ts';
@@ -34,12 +34,6 @@ async function published(...faults: Fault[]) {
   await direct.publish(metadataOf(ID), { ids: bytes, small: Int32Array.of(1, -2), empty: new Int8Array(0) });
   const proxy = await faultyProxy(service.url, faults);
   return { service, direct, proxy, client: clientOf(proxy.url) };
-}
-
-async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const all: Uint8Array[] = [];
-  for await (const piece of pieces) all.push(piece);
-  return Buffer.concat(all);
 }
 
 const wholeArray = async (client: SnapshotClient) => (await client.array(ID, 'ids')) as Uint8Array;

@@ -1,16 +1,14 @@
 /** The real service, in this process, on a loopback port or a unix socket of its own. */
 import fs from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-import { buildApp } from '../../src/app.ts';
 import { SnapshotClient } from '../../src/client/index.ts';
 import type { ClientOptions, PublishMetadata } from '../../src/client/index.ts';
-import { loadConfig, type SettingInputs } from '../../src/config.ts';
-import { LocalSnapshotStore } from '../../src/store/local-snapshot-store.ts';
-import { declarations, metadataOf as plainMetadataOf } from '../support/stores.ts';
+import type { SettingInputs } from '../../src/config.ts';
+import { appForTest } from '../support/service.ts';
+import { metadataOf as plainMetadataOf } from '../support/stores.ts';
 
 export interface RunningService {
   readonly url: string;
@@ -23,21 +21,11 @@ export function temporaryDirectory(): string {
   return directory;
 }
 
+/** Every answer is held against the OpenAPI document, whatever a proxy makes of it for the client. */
 export async function startService(settings: SettingInputs = {}): Promise<RunningService> {
   const root = join(temporaryDirectory(), 'root');
-  const config = loadConfig({ root, ...settings }, {});
-  const store = new LocalSnapshotStore(root, { declarations });
-  await store.prepare();
-  const { server } = await buildApp(config, store, false);
-  if (config.socket === undefined) await server.listen({ host: '127.0.0.1', port: 0 });
-  else await server.listen({ path: config.socket });
-  onTestFinished(async () => {
-    server.server.closeAllConnections();
-    await server.close();
-  });
-  const address = server.server.address() as AddressInfo | string;
-  const origin = typeof address === 'string' ? 'http://localhost' : `http://127.0.0.1:${address.port}`;
-  return { url: `${origin}${config.basePath}`, root };
+  const { url } = await appForTest({ root, settings });
+  return { url, root };
 }
 
 export function metadataOf(id: string, changes: Record<string, unknown> = {}): PublishMetadata {

@@ -6,6 +6,7 @@ import type { ErrorCode, Violation } from '../../src/contract/errors.ts';
 import { SnapshotError } from '../../src/contract/errors.ts';
 import type { JsonValue } from '../../src/contract/strict-json.ts';
 import { parseStrictJson } from '../../src/contract/strict-json.ts';
+import { metadataOf } from '../support/example.ts';
 
 const VECTORS = new URL('../vectors/', import.meta.url);
 
@@ -34,31 +35,7 @@ export const PARENT = 'f'.repeat(32);
 export const DIGEST = 'ab'.repeat(32);
 
 export function validSnapshot() {
-  return {
-    snapshot_id: ID,
-    parent_id: PARENT as string | null,
-    source_namespace: 'warehouse.sales',
-    source_version: 'v1',
-    source_consistency: 'single-query',
-    scope: 'all rows',
-    started_at_ns: '1761782400000000000',
-    finished_at_ns: '1761782401000000001',
-    resolution: 'record',
-    coverage: {
-      status: 'COMPLETE',
-      expected_records: '3' as string | null,
-      returned_records: '3',
-      failure_reasons: [] as string[],
-    },
-    fingerprint: {
-      algorithm_name: 'example-fingerprint',
-      algorithm_id: 'example-fingerprint/1',
-      context_id: 'example-context',
-      normalization_profile_id: 'example-normalization/1',
-      source_schema_id: 'example-schema/1',
-      mode: 'ordered',
-    },
-  };
+  return metadataOf(ID, { parent_id: PARENT });
 }
 
 export function validManifest() {

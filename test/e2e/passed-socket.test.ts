@@ -2,15 +2,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { bodyOf } from '../http/multipart-support.ts';
+import { COMMAND } from '../support/service.ts';
 import { attemptsOf, idOf, metadataOf, packagePath, pattern, temporaryRoot } from '../support/stores.ts';
 import { MULTIPART } from '../support/uploads.ts';
 import { eventually, head, Wire } from '../support/wire.ts';
-
-const COMMAND = fileURLToPath(new URL('../../dist/src/cli/pipewhy-snapshots.js', import.meta.url));
 
 /** What systemd does: listens, passes the sockets from descriptor 3 on, and becomes the service. */
 const ACTIVATE = `

@@ -3,28 +3,15 @@
  * clients, which must hold on every disk that a later cut may leave.
  */
 import { basename } from 'node:path';
-import type { Declarations } from '../../src/contract/contexts.ts';
 import { SnapshotError } from '../../src/contract/errors.ts';
 import type { FileSystem } from '../../src/store/file-system.ts';
 import { LocalSnapshotStore } from '../../src/store/local-snapshot-store.ts';
+import { declarations, metadataOf } from './example.ts';
 import { emptyDirectory, memoryFileSystem, type Pause } from './memory-file-system.ts';
 import { randomOf } from './random.ts';
 import { History, recordingFileSystem, withoutSync } from './recording-file-system.ts';
 
 export const ROOT = '/store';
-
-export const DECLARATIONS: Declarations = {
-  algorithms: [{ name: 'example-fingerprint', id: 'example-fingerprint/1' }],
-  contexts: [
-    {
-      context_id: 'example-context',
-      algorithm_id: 'example-fingerprint/1',
-      normalization_profile_id: 'example-normalization/1',
-      source_schema_id: 'example-schema/1',
-      mode: 'ordered',
-    },
-  ],
-};
 
 /** What a client was told: this snapshot is published with this manifest. */
 export interface Told {
@@ -52,30 +39,7 @@ type Scenario = (disk: Disk) => Promise<void>;
 const idOf = (digit: string): string => digit.repeat(32);
 
 function storeOver(fs: FileSystem): LocalSnapshotStore {
-  return new LocalSnapshotStore(ROOT, { declarations: DECLARATIONS, fileSystem: fs });
-}
-
-function metadataOf(id: string, parentId: string | null): object {
-  return {
-    snapshot_id: id,
-    parent_id: parentId,
-    source_namespace: 'campaign',
-    source_version: '1',
-    source_consistency: 'single-query',
-    scope: 'all rows',
-    started_at_ns: '1',
-    finished_at_ns: '2',
-    resolution: 'record',
-    coverage: { status: 'COMPLETE', expected_records: '1', returned_records: '1', failure_reasons: [] },
-    fingerprint: {
-      algorithm_name: 'example-fingerprint',
-      algorithm_id: 'example-fingerprint/1',
-      context_id: 'example-context',
-      normalization_profile_id: 'example-normalization/1',
-      source_schema_id: 'example-schema/1',
-      mode: 'ordered',
-    },
-  };
+  return new LocalSnapshotStore(ROOT, { declarations, fileSystem: fs });
 }
 
 /** Payloads without a zero byte, so that lost data never looks like stored data. */
@@ -97,7 +61,10 @@ async function publish(
   id: string,
   { arrays = 1, salt = 0, parent = null }: { arrays?: number; salt?: number; parent?: string | null } = {},
 ): Promise<void> {
-  const { sha256, attempt } = await store.publish(metadataOf(id, parent), arraysOf(arrays, salt));
+  const { sha256, attempt } = await store.publish(
+    metadataOf(id, { parent_id: parent }),
+    arraysOf(arrays, salt),
+  );
   history.note({ id, manifestSha256: sha256, attempt });
 }
 
@@ -182,9 +149,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       throw new Error('the producer went away');
     }
     await unlessRefused(
-      store
-        .publish(metadataOf(idOf('1'), null), { a: { dtype: 'uint8', data: breaking() } })
-        .then(() => undefined),
+      store.publish(metadataOf(idOf('1')), { a: { dtype: 'uint8', data: breaking() } }).then(() => undefined),
       'publication_failed',
     );
     await publish(disk, store, idOf('1'));

@@ -4,7 +4,8 @@ import { basename } from 'node:path';
 import { LocalSnapshotStore } from '../../src/store/local-snapshot-store.ts';
 import { crashStates, RENAME_MODELS, type CrashOptions } from './crash-states.ts';
 import { memoryFileSystem, type MemoryDirectory, type MemoryNode } from './memory-file-system.ts';
-import { DECLARATIONS, record, ROOT, type Recording, type Told } from './power-cut-histories.ts';
+import { declarations } from './example.ts';
+import { record, ROOT, type Recording, type Told } from './power-cut-histories.ts';
 import { randomOf } from './random.ts';
 
 /**
@@ -82,7 +83,7 @@ async function judgeDisk(
   const published = names('snapshots');
   const attempts = names('staging');
   const store = new LocalSnapshotStore(ROOT, {
-    declarations: DECLARATIONS,
+    declarations,
     fileSystem: memoryFileSystem(tree),
   });
   try {

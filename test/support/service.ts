@@ -14,13 +14,14 @@ import type { Json } from './http.ts';
 import { watchAnswers } from './conformance.ts';
 import { declarations, makeRoot, removeRoot } from './stores.ts';
 
-const COMMAND = fileURLToPath(new URL('../../dist/src/cli/pipewhy-snapshots.js', import.meta.url));
+/** The built command. */
+export const COMMAND = fileURLToPath(new URL('../../dist/src/cli/pipewhy-snapshots.js', import.meta.url));
 
 export type LogLine = Readonly<Record<string, Json>>;
 
 export interface RunningApp {
   readonly root: string;
-  /** `http://127.0.0.1:<port>` */
+  /** `http://127.0.0.1:<port>` and the base path; `http://localhost` where it listens on a socket. */
   readonly url: string;
   readonly app: App;
   readonly store: LocalSnapshotStore;
@@ -58,7 +59,10 @@ export async function startApp(given: AppOptions = {}): Promise<RunningApp> {
   const { logs, logger } = memoryLog();
   const app = await buildApp(config, store, logger);
   const violations = watchAnswers(app.server.server, config.basePath);
-  const url = await app.server.listen({ host: config.host, port: config.port });
+  const listened = await app.server.listen(
+    config.socket === undefined ? { host: config.host, port: config.port } : { path: config.socket },
+  );
+  const url = `${config.socket === undefined ? listened : 'http://localhost'}${config.basePath}`;
   const close = async (): Promise<void> => {
     app.server.server.closeAllConnections();
     await app.server.close();
