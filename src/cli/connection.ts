@@ -97,13 +97,17 @@ const MOST_SHOWN = 10;
  * The id that is meant: a whole one, the beginning of one, or the last finished (of a namespace). What is found this way
  * is proven when it is read. Anything else is passed on, for the client to refuse. Throws `CommandError`.
  */
-export async function resolveId(client: SnapshotClient, text: string): Promise<SnapshotId> {
+export async function resolveId(
+  client: SnapshotClient,
+  text: string,
+  signal?: AbortSignal,
+): Promise<SnapshotId> {
   const isWhole: boolean = isSnapshotId(text);
   if (isWhole) return text;
   const latest = LATEST.exec(text);
-  if (latest !== null) return latestId(client, latest.groups?.['namespace']);
+  if (latest !== null) return latestId(client, latest.groups?.['namespace'], signal);
   if (!ID_BEGINNING.test(text)) return text;
-  const found = await beginningWith(client, text, MOST_SHOWN + 1);
+  const found = await beginningWith(client, text, MOST_SHOWN + 1, signal);
   const [only, ...others] = found;
   if (only === undefined) {
     throw new CommandError('failed', `no snapshot is published whose id begins with ${text}`, {
@@ -116,12 +120,17 @@ export async function resolveId(client: SnapshotClient, text: string): Promise<S
   throw new CommandError('ambiguous_id', `several ids begin with ${text}: ${shown.join(', ')}`);
 }
 
-async function latestId(client: SnapshotClient, namespace: string | undefined): Promise<SnapshotId> {
+async function latestId(
+  client: SnapshotClient,
+  namespace: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<SnapshotId> {
   const { items } = await client.listPage({
     order: 'newest',
     limit: 1,
     proof: 'frame',
     sourceNamespace: namespace,
+    signal,
   });
   const [last] = items;
   if (last !== undefined) return last.snapshot_id;
@@ -136,11 +145,19 @@ export async function beginningWith(
   client: SnapshotClient,
   beginning: string,
   limit: number,
+  signal?: AbortSignal,
 ): Promise<readonly { readonly id: SnapshotId; readonly about: string }[]> {
   // The greatest possible id before the first that begins so; the page goes on after it.
   const first = beginning === '' ? 0n : BigInt(`0x${beginning.padEnd(32, '0')}`);
   const after = first === 0n ? undefined : (first - 1n).toString(16).padStart(32, '0');
-  const { items } = await client.listPage({ order: 'id', after, limit, proof: 'frame', damaged: 'show' });
+  const { items } = await client.listPage({
+    order: 'id',
+    after,
+    limit,
+    proof: 'frame',
+    damaged: 'show',
+    signal,
+  });
   return items
     .filter((item) => item.snapshot_id.startsWith(beginning) && isSnapshotId(item.snapshot_id))
     .map((item) => ({ id: item.snapshot_id, about: 'problem' in item ? ' (damaged)' : aboutOf(item) }));
@@ -150,13 +167,19 @@ function aboutOf({ source_namespace: namespace, finished_at_ns: finished }: Snap
   return ` (${namespace}, ${formatTime(finished)})`;
 }
 
-/** Turns what `work` throws into a message and an exit status. */
-export async function concluding({ json = false }: OutputOptions, work: () => Promise<void>): Promise<void> {
+/** Turns what `work` throws into a message and an exit status; people also get to know what it left. */
+export async function concluding(
+  { json = false }: OutputOptions,
+  work: () => Promise<void>,
+  left: () => string | null = () => null,
+): Promise<void> {
   try {
     await work();
   } catch (error) {
     process.exitCode = exitStatusOf(error);
     reportError(error, json);
+    const line = left();
+    if (line !== null && !json) note(`  ${line}`);
     // What cannot be ended, such as opening a pipe that nobody writes to, must not hold up who asked to stop.
     if (error instanceof CommandError && error.code === 'interrupted') process.exit();
   }
@@ -170,7 +193,7 @@ const SIGNALS = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
  */
 export async function interruptible<T>(
   work: (signal: AbortSignal) => Promise<T>,
-  whatStays: () => string,
+  whatStays: () => string | null = () => null,
 ): Promise<T> {
   const controller = new AbortController();
   const stop = (name: NodeJS.Signals): void => {
@@ -185,12 +208,25 @@ export async function interruptible<T>(
     if (!controller.signal.aborted) throw error;
     const { status, message } = controller.signal.reason as CommandError;
     const stays = whatStays();
-    throw new CommandError('interrupted', stays === '' ? message : `${message}: ${stays}`, {
+    throw new CommandError('interrupted', stays === null ? message : `${message}: ${stays}`, {
       status: status ?? statusOf('interrupted'),
     });
   } finally {
     for (const name of Object.keys(SIGNALS)) process.off(name, stop);
   }
+}
+
+/**
+ * What `work` gives, or the reason of the signal: opening a pipe that nobody writes to, or reading one in which nothing
+ * comes, cannot be ended otherwise.
+ */
+export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const aborted = new Promise<never>((_, reject) => {
+    const stop = (): void => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  return Promise.race([work, aborted]);
 }
 
 /** Only for people: with `json`, standard error holds problem documents and nothing else. */

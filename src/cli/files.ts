@@ -21,6 +21,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { SnapshotClient } from '../client/index.ts';
 import { sha256Hex } from '../contract/digest.ts';
+import { payloadFileName } from '../contract/package.ts';
 import { CommandError, reasonOf } from './errors.ts';
 
 /** What a file is to hold: a header (of a .npy file) or nothing, then a payload. */
@@ -245,13 +246,13 @@ async function fetchRest(
   { onBytes, signal }: DownloadOptions,
 ): Promise<string> {
   await file.truncate(kept);
-  if (kept === 0) await writeAll(file, header, 0);
+  if (kept === 0) await writeAll(file, header, 0, payloadFileName(key));
   let at = Math.max(kept, header.length);
   onBytes(at - header.length);
   // An empty rest needs no request, and has no range.
   if (at < header.length + byteLength) {
     for await (const block of client.streamArray(id, key, { start: at - header.length, signal })) {
-      await writeAll(file, block, at);
+      await writeAll(file, block, at, payloadFileName(key));
       at += block.length;
       onBytes(block.length);
     }
@@ -261,14 +262,19 @@ async function fetchRest(
 }
 
 /** A write may be short: then the rest is written, or the disk says why it cannot be. */
-export async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+export async function writeAll(
+  file: FileHandle,
+  bytes: Uint8Array,
+  position: number,
+  name: string,
+): Promise<void> {
   for (let at = 0; at < bytes.length;) {
     try {
       at += (await file.write(bytes, at, bytes.length - at, position + at)).bytesWritten;
     } catch (error) {
       throw new CommandError(
         'failed',
-        `after ${position + at} bytes nothing more could be written (${reasonOf(error)})`,
+        `${name} cannot be written beyond its first ${position + at} bytes (${reasonOf(error)})`,
         { cause: error },
       );
     }
@@ -324,7 +330,7 @@ export async function writeSmall(path: string, bytes: Uint8Array): Promise<void>
   const file = await openPart(part);
   try {
     await file.truncate(0);
-    await writeAll(file, bytes, 0);
+    await writeAll(file, bytes, 0, basename(path));
     await file.sync();
     if ((await digestOf(file, Buffer.alloc(0))) !== sha256Hex(bytes)) {
       throw new CommandError('checksum_mismatch', `${path} does not hold what was written to it`);

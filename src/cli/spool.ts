@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NPY_MAGIC } from '../contract/npy-header.ts';
 import { CommandError, reasonOf } from './errors.ts';
+import { unlessAborted } from './connection.ts';
 import { writeAll } from './files.ts';
 
 /** What is written for standard input where a file is expected. */
@@ -27,7 +28,7 @@ export class Spool {
     try {
       const file = await open(path, 'wx', 0o600);
       try {
-        await Promise.race([this.#copy(source, file, signal), aborted(signal)]);
+        await unlessAborted(signal, this.#copy(source, file, signal));
       } finally {
         await file.close();
       }
@@ -56,7 +57,7 @@ export class Spool {
           await this.#refuseToFill(chunk.length + MEASURED_BYTES);
           measured = at;
         }
-        await writeAll(file, chunk, at);
+        await writeAll(file, chunk, at, 'the copy');
         at += chunk.length;
       }
     } finally {
@@ -84,13 +85,6 @@ export class Spool {
     process.off('exit', this.#atExit);
     this.#directory = null;
   }
-}
-
-/** Rejects with the signal's reason: opening a pipe that nobody writes to cannot be ended otherwise. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
 }
 
 /** Whether a regular file begins as a .npy file does; false if it cannot be read, which opening it then says. */

@@ -16,9 +16,14 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly input?: string | Uint8Array;
+  /** Instead of the command: what `args` are for. */
+  readonly program?: string;
 }
 
-export function run(args: readonly string[], { env = {}, cwd, input }: RunOptions = {}): Promise<Finished> {
+export function run(
+  args: readonly string[],
+  { env = {}, cwd, input, program }: RunOptions = {},
+): Promise<Finished> {
   const {
     SNAPSHOTS_URL: _u,
     SNAPSHOTS_TOKEN: _t,
@@ -27,7 +32,8 @@ export function run(args: readonly string[], { env = {}, cwd, input }: RunOption
     ...inherited
   } = process.env;
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [COMMAND, ...args], {
+    const [file, words] = program === undefined ? [process.execPath, [COMMAND, ...args]] : [program, args];
+    const child = spawn(file, words, {
       env: { ...inherited, NO_COLOR: '1', ...env },
       ...(cwd === undefined ? {} : { cwd }),
     });

@@ -1,6 +1,6 @@
 /** `get`: a whole package or one array, continued where it broke off and proven as it lies on the disk. */
 import { readdir, rm, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ArrayInfo, ProvenManifest, SnapshotClient } from '../../client/index.ts';
 import { sha256Hex } from '../../contract/digest.ts';
@@ -16,7 +16,6 @@ import {
   concluding,
   ID_HELP,
   interruptible,
-  noteUnless,
   resolveId,
   withClient,
   withConnection,
@@ -66,37 +65,48 @@ What breaks off stays as <path>.part and is continued by the same command; a run
 <path>.part.<machine>-<process>, which the next one on that machine continues. A snapshot's directory holds byte-exact
 copies: (cd <id> && sha256sum -c <(echo "$(cat complete.sha256)  manifest.json")).`,
   );
-  return command.action((id: string, key: string | undefined, options: GetOptions) =>
-    concluding(options, () => get(id, key, options)),
-  );
+  return command.action(async (id: string, key: string | undefined, options: GetOptions) => {
+    let part: string | null = null;
+    await concluding(
+      options,
+      () => get(id, key, options, (kept) => void (part = kept)),
+      () => (part === null ? null : `What arrived stays in ${shown(part)}; the same command continues it.`),
+    );
+  });
 }
 
-async function get(words: string, key: string | undefined, options: GetOptions): Promise<void> {
+function shown(path: string): string {
+  const near = relative('', path);
+  return near.startsWith('..') ? path : near;
+}
+
+async function get(
+  words: string,
+  key: string | undefined,
+  options: GetOptions,
+  onKept: (part: string | null) => void,
+): Promise<void> {
   if (key === undefined && options.output === '-')
     throw wrongUse('a whole snapshot is a directory; name an array to write it to standard output');
   if (key === undefined && options.npy === true)
     throw wrongUse('a whole snapshot is copied as it is; name an array to have it as a .npy file');
   const progress = await progressBar('fetching', { waiting: 'the service is proving what is stored' });
-  let kept: string | null = null;
-  const onKept = (part: string | null): void => void (kept = part);
-  const stays = (): string =>
-    kept === null ? '' : `what arrived stays in ${kept} and is continued by the same command`;
   try {
-    await interruptible(
-      (signal) =>
-        withClient(options, async (client) => {
-          const run: Run = { client, id: await resolveId(client, words), options, progress, signal, onKept };
-          if (key === undefined) await getPackage(run);
-          else if (options.output === '-') await pipeArray(run, key);
-          else await getArray(run, key);
-        }),
-      stays,
+    await interruptible((signal) =>
+      withClient(options, async (client) => {
+        const run: Run = {
+          client,
+          id: await resolveId(client, words, signal),
+          options,
+          progress,
+          signal,
+          onKept,
+        };
+        if (key === undefined) await getPackage(run);
+        else if (options.output === '-') await pipeArray(run, key);
+        else await getArray(run, key);
+      }),
     );
-  } catch (error) {
-    progress.stop();
-    const interrupted = error instanceof CommandError && error.code === 'interrupted';
-    if (!interrupted && stays() !== '') noteUnless(options, `Note: ${stays()}.`);
-    throw error;
   } finally {
     progress.stop();
   }

@@ -12,6 +12,7 @@ import { parseStrictJson, type JsonValue } from '../../contract/strict-json.ts';
 import {
   concluding,
   interruptible,
+  unlessAborted,
   withClient,
   withConnection,
   withExamples,
@@ -86,7 +87,7 @@ async function publish(args: readonly string[], options: PublishOptions): Promis
   try {
     const result = await interruptible(
       async (signal) => {
-        metadata = await readMetadata(file);
+        metadata = await unlessAborted(signal, readMetadata(file));
         const arrays = await spooled(named, spool, signal);
         return withClient(options, (client) =>
           client.publish(metadata as never, arrays, {
