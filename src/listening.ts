@@ -60,11 +60,12 @@ export async function listen(
     }
     if (config.socket === undefined) {
       const { host, port } = config;
-      return (await server.listen({ host, port, listenTextResolver: () => 'listening' })) + config.basePath;
+      await listenOn(server, { host, port });
+      return urlOf(server, config);
     }
     checkLength(config.socket);
     await forgetDeadSocket(config.socket);
-    await server.listen({ path: config.socket, listenTextResolver: () => 'listening' });
+    await listenOn(server, { path: config.socket });
     return `unix:${config.socket}`;
   } catch (error) {
     if (error instanceof ConfigError) throw error;
@@ -87,7 +88,11 @@ function refuseSeveralSockets({ LISTEN_FDS: passed }: Readonly<Record<string, st
   );
 }
 
-async function listenOnPassed(server: FastifyInstance, config: Config): Promise<string> {
+/**
+ * Not by way of the framework, which cannot take a passed socket, makes a second server for the second address of
+ * `localhost`, and writes a line of its own before anybody knows whether the start succeeds.
+ */
+async function listenOn(server: FastifyInstance, where: net.ListenOptions & { fd?: number }): Promise<void> {
   // Fastify waits only for servers that it made listen itself: without this, stopping would cut running transfers.
   server.addHook('onClose', async () => {
     const closed = once(server.server, 'close');
@@ -97,8 +102,15 @@ async function listenOnPassed(server: FastifyInstance, config: Config): Promise<
   await server.ready();
   await new Promise<void>((resolve, reject) => {
     server.server.once('error', reject);
-    server.server.listen({ fd: FIRST_PASSED }, resolve);
+    server.server.listen(where, () => {
+      server.server.off('error', reject);
+      resolve();
+    });
   });
+}
+
+async function listenOnPassed(server: FastifyInstance, config: Config): Promise<string> {
+  await listenOn(server, { fd: FIRST_PASSED });
   const address = server.server.address();
   if (address === null || typeof address === 'string') return `unix:${address ?? 'passed socket'}`;
   if (!isLoopback(address.address) && config.token === undefined && !config.allowAnonymous) {
@@ -107,8 +119,12 @@ async function listenOnPassed(server: FastifyInstance, config: Config): Promise<
         flagName('allowAnonymous'),
     );
   }
-  const host = net.isIPv6(address.address) ? `[${address.address}]` : address.address;
-  return `http://${host}:${address.port}${config.basePath}`;
+  return urlOf(server, config);
+}
+
+function urlOf(server: FastifyInstance, { basePath }: Config): string {
+  const { address, port } = server.server.address() as net.AddressInfo;
+  return `http://${net.isIPv6(address) ? `[${address}]` : address}:${port}${basePath}`;
 }
 
 /** A socket file stays behind when a process is killed: nobody answers there, so the next one may take its place. */

@@ -1,16 +1,16 @@
 /** The process: settings in, one listening service out, and an orderly end (CONTRACT, section 4). */
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import closeWithGrace from 'close-with-grace';
-import { pino, type Logger } from 'pino';
-import { build as prettyLines } from 'pino-pretty';
+import { inspect, promisify } from 'node:util';
+import type { Logger } from 'pino';
 import { buildApp, type App } from './app.ts';
 import { ConfigError, environmentName, flagName, isLoopback, type Config } from './config.ts';
 import { parseDeclarations, type Declarations } from './contract/contexts.ts';
 import { declarationsRefusal } from './declarations-file.ts';
 import { listen } from './listening.ts';
+import { openLog, type Log } from './log.ts';
 import { Metrics } from './http/metrics.ts';
-import { inertJson, inertText } from './http/inert-text.ts';
+import { obeySignals } from './signals.ts';
 import { LocalSnapshotStore } from './store/local-snapshot-store.ts';
 import { nodeFileSystem } from './store/node-file-system.ts';
 import { timedFileSystem } from './store/timed-file-system.ts';
@@ -19,11 +19,37 @@ import { workerProver } from './store/worker-prover.ts';
 /** Shipped with the package; two levels up from `dist/src`, one from `src`. */
 const EXAMPLE_CONTEXTS = ['../../examples/contexts.json', '../examples/contexts.json'];
 
+interface Running {
+  readonly app: App;
+  readonly store: LocalSnapshotStore;
+  readonly config: Config;
+  readonly log: Log;
+}
+
 /** Starts the service and returns once it listens. Throws `ConfigError` or `UnusableRootError` with one clear line. */
 export async function startService(config: Config): Promise<void> {
-  const logger = makeLogger(config);
+  const log = openLog(config);
+  let running: Running | null = null;
+  obeySignals({
+    stop: (reason, error) => {
+      if (running === null) endStart(error);
+      stopWithGrace(running, reason, error).catch(() => process.exit(1));
+    },
+    stopAtOnce: (reason) => {
+      log.logger.warn(running === null ? {} : transfersOf(running), `second ${reason}: stopping at once`);
+      process.exit(1);
+    },
+    reread: () => {
+      log.logger.info('SIGHUP: nothing here comes from a file that is read again');
+    },
+    ignore: (signal) => {
+      log.logger.info(`${signal}: means nothing here`);
+    },
+  });
+  logWarnings(log.logger);
   const { declarations, warning } = loadDeclarations(config);
   const metrics = new Metrics();
+  metrics.watchLog(log.lines);
   const store = new LocalSnapshotStore(config.root, {
     declarations,
     fileSystem: timedFileSystem(nodeFileSystem, metrics.observeSync),
@@ -41,27 +67,46 @@ export async function startService(config: Config): Promise<void> {
     ...mountTable(),
   });
   await store.prepare();
-  const app = await buildApp(config, store, logger, metrics);
+  const app = await buildApp(config, store, log.logger, metrics);
   const url = await listen(app.server, config, process.env);
+  running = { app, store, config, log };
+  await sayWhere(`pipewhy-snapshots is serving ${config.root} at ${url}\n`);
   // Only now: a start that fails says one line, the reason.
-  if (warning !== undefined) logger.warn(warning);
-  warnOpenDoors(config, logger);
-  stopWithGrace(app, store, config, logger);
-  process.stdout.write(`pipewhy-snapshots is serving ${config.root} at ${url}\n`);
+  if (warning !== undefined) log.logger.warn(warning);
+  warnOpenDoors(config, log.logger);
 }
 
-function makeLogger(config: Config): Logger {
-  const pretty = config.logFormat === 'pretty' || (config.logFormat === 'auto' && process.stderr.isTTY);
-  // Standard output carries the one line that says where the service listens; the log goes to standard error.
-  const options = { level: config.logLevel, redact: ['req.headers.authorization'] };
-  const lines = pretty
-    ? prettyLines({ destination: 2, ignore: 'pid,hostname', singleLine: true })
-    : pino.destination({ dest: 2, sync: false });
-  const inert = pretty ? inertText : inertJson;
-  return pino(options, {
-    write: (line) => {
-      lines.write(inert(line));
-    },
+/** A port that nobody is told of is of no use: a standard output that cannot be written ends the start. */
+async function sayWhere(line: string): Promise<void> {
+  // Unlike what the other commands print, this is never enough: a reader that has gone has not read it.
+  process.stdout.removeAllListeners('error').on('error', () => undefined);
+  try {
+    await promisify(
+      process.stdout.write.bind(process.stdout) as (
+        text: string,
+        done: (error?: Error | null) => void,
+      ) => void,
+    )(line);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new ConfigError(
+      `standard output cannot be written (${code ?? message}), and it is where the service says its address; give it a ` +
+        'terminal, a file with room, a pipe that is read, or /dev/null',
+    );
+  }
+}
+
+/** Nothing runs yet that could be waited for. */
+function endStart(error: unknown): never {
+  if (error === undefined) process.exit(0);
+  process.stderr.write(`pipewhy-snapshots: ${error instanceof Error ? error.message : inspect(error)}\n`);
+  process.exit(1);
+}
+
+/** Node would print them on standard error itself, in a form of its own, and fail where that cannot be written. */
+function logWarnings(logger: Logger): void {
+  process.removeAllListeners('warning').on('warning', (warning) => {
+    logger.warn({ err: warning }, 'warning of the runtime');
   });
 }
 
@@ -103,46 +148,36 @@ function warnOpenDoors(config: Config, logger: Logger): void {
   );
 }
 
-/** First signal: nothing new, running transfers may end within the grace. Second signal or end of grace: stop at once. */
-function stopWithGrace(
-  { server, transfers, connections }: App,
-  store: LocalSnapshotStore,
-  config: Config,
-  logger: Logger,
-): void {
-  closeWithGrace(
-    {
-      delay: false,
-      logger: false,
-      onSecondSignal: (signal: string) => {
-        logger.warn(
-          { uploads: transfers.uploads, downloads: transfers.downloads },
-          `second ${signal}: stopping at once`,
-        );
-        process.exit(1);
-      },
-    },
-    async ({ err, signal }) => {
-      transfers.stop();
-      if (err !== undefined) logger.fatal({ err }, 'unexpected error: stopping');
-      else
-        logger.info(
-          { uploads: transfers.uploads, downloads: transfers.downloads },
-          `${signal ?? 'end'}: stopping`,
-        );
-      const cut = setTimeout(() => {
-        logger.warn(
-          { uploads: transfers.uploads, downloads: transfers.downloads },
-          'the grace is over: running transfers are cut, their attempts stay as evidence',
-        );
-        process.exitCode = 1;
-        server.server.closeAllConnections();
-      }, config.graceSeconds * 1000);
-      connections.closeIdle();
-      await server.close();
-      clearTimeout(cut);
-      await store.close();
-      if (process.exitCode === 1) process.exit(1);
-    },
-  );
+function transfersOf({ app: { transfers } }: Running): { uploads: number; downloads: number } {
+  return { uploads: transfers.uploads, downloads: transfers.downloads };
+}
+
+/** Nothing new; running transfers may end within the grace. `error` is what escaped, where that is why it stops. */
+async function stopWithGrace(running: Running, reason: string, error: unknown): Promise<never> {
+  const { app, store, config, log } = running;
+  const { logger } = log;
+  app.transfers.stop();
+  if (error === undefined) logger.info(transfersOf(running), `${reason}: stopping`);
+  else logger.fatal({ err: error }, 'unexpected error: stopping');
+  let status = error === undefined ? 0 : 1;
+  const cut = setTimeout(() => {
+    logger.warn(
+      transfersOf(running),
+      'the grace is over: running transfers are cut, their attempts stay as evidence',
+    );
+    status = 1;
+    app.server.server.closeAllConnections();
+  }, config.graceSeconds * 1000);
+  app.connections.closeIdle();
+  try {
+    await app.server.close();
+    clearTimeout(cut);
+    await store.close();
+  } catch (failure) {
+    logger.error({ err: failure }, 'the end did not go as it should');
+    status = 1;
+  }
+  // What a reader of the log has not taken by now, it will not: the end never waits for it.
+  log.lines.flush();
+  process.exit(status);
 }

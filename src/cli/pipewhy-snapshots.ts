@@ -1,54 +1,51 @@
-#!/usr/bin/env -S MALLOC_TRIM_THRESHOLD_=268435456 MALLOC_TOP_PAD_=67108864 MALLOC_MMAP_THRESHOLD_=134217728 node --max-semi-space-size=8
-// The settings above keep glibc from returning the network's buffers to the system and faulting them in again, and V8 from
-// letting tens of MiB of such buffers wait for its next collection: fewer of them at once stay in the processor's cache.
-import { CommanderError, type Command } from 'commander';
-import { CommandError, exitStatusOf, reportError, statusOf, wrongUse } from './errors.ts';
-import { guardOutputs, writeNote, writeText } from './output.ts';
-import { buildProgram } from './program.ts';
+#!/usr/bin/env node
+/** The file that is started. It loads everything else only when it can say in one line why that fails. */
 
-const HINT = '(run with --help for what there is)';
-const words = process.argv.slice(2);
-/** Asked for before anything is parsed: what cannot be parsed is told in the same form. */
-const json = words.slice(0, [...words, '--'].indexOf('--')).includes('--json');
+import fs from 'node:fs';
 
-guardOutputs(json);
-try {
-  const program = await buildProgram(words);
-  prepare(program);
-  await program.parseAsync();
-} catch (error) {
-  if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? 0 : statusOf('usage');
-    const sentence = error.message.replace(/^error: /u, '').replaceAll('\n', ' ');
-    if (json && error.exitCode !== 0) reportError(wrongUse(sentence), json);
-  } else {
-    const told = await asCommandError(error);
-    reportError(told, json);
-    if (!json && exitStatusOf(told) === statusOf('usage')) writeNote(`${HINT}\n`);
-    // A service that could not start, or say where it is, must not go on.
-    process.exit(exitStatusOf(told));
+// Before anything is loaded: Node would open its inspector at this signal, to everyone on this machine.
+process.on('SIGUSR1', () => undefined);
+
+const REASONS: Readonly<Record<string, string>> = {
+  EMFILE: 'this process may open too few files; raise the limit (ulimit -n, LimitNOFILE=) to 1024 or more',
+  ENFILE: 'too many files are open on this machine; close some, or raise fs.file-max',
+  ENOMEM: 'there is too little memory; raise the limit',
+  ERR_WORKER_INIT_FAILED:
+    'no threads can be started; raise the limit of processes (ulimit -u, TasksMax=) or of memory, or give --threads 0',
+  ERR_WORKER_OUT_OF_MEMORY: 'there is too little memory for threads; raise the limit, or give --threads 0',
+  ERR_MODULE_NOT_FOUND: 'a file of the program or of what it needs is missing; install it again',
+  MODULE_NOT_FOUND: 'a file of the program or of what it needs is missing; install it again',
+};
+
+/** So few that Node says of a file it could not open that it is not there. */
+const FEW_FILES = 256;
+
+function mayOpenFewFiles(): boolean {
+  try {
+    const limit = /^Max open files +(\d+)/mu.exec(fs.readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return limit !== undefined && Number(limit) < FEW_FILES;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EMFILE';
   }
 }
 
-/** Wrong flags end with 2 on every level of the command tree; commander's own status would be 1. */
-function prepare(command: Command): void {
-  command.showSuggestionAfterError(true).exitOverride();
-  command.configureOutput({
-    writeOut: writeText,
-    writeErr: writeNote,
-    ...(json ? { outputError: () => undefined } : {}),
-  });
-  if (!json) command.showHelpAfterError(HINT);
-  for (const child of command.commands) prepare(child);
+/** Nothing for an error that is neither the system's nor the installation's: that one is a fault of the program. */
+function refusalOf(error: unknown): string | undefined {
+  const { syscall, path, ...found } = error as NodeJS.ErrnoException;
+  const code = found.code?.endsWith('MODULE_NOT_FOUND') === true && mayOpenFewFiles() ? 'EMFILE' : found.code;
+  if (code === undefined || (REASONS[code] === undefined && syscall === undefined)) return undefined;
+  const reason = REASONS[code];
+  if (reason !== undefined) return `cannot start: ${reason} (${code})`;
+  const what = path ?? (error as Error).message;
+  return `cannot start: ${what} cannot be used (${code}); give this user access to it, or install again`;
 }
 
-/** Only failures of the service come here: they are one clear line, and so is what nobody foresaw. */
-async function asCommandError(error: unknown): Promise<unknown> {
-  const [{ ConfigError }, { UnusableRootError }] = await Promise.all([
-    import('../config.ts'),
-    import('../store/root.ts'),
-  ]);
-  if (error instanceof ConfigError) return new CommandError(error.usage ? 'usage' : 'failed', error.message);
-  if (error instanceof UnusableRootError) return new CommandError('failed', error.message);
-  return error;
+try {
+  const { run } = await import('./run.ts');
+  await run(refusalOf);
+} catch (error) {
+  const refusal = refusalOf(error);
+  if (refusal === undefined) throw error;
+  process.stderr.write(`pipewhy-snapshots: ${refusal}\n`);
+  process.exit(1);
 }

@@ -74,6 +74,19 @@ export class Metrics {
     });
   }
 
+  /** For the process that writes the log. */
+  watchLog(lines: { readonly dropped: number }): void {
+    new Counter({
+      name: `${PREFIX}log_lines_dropped_total`,
+      help: 'Lines of the log that could not be written',
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        this.inc(lines.dropped);
+      },
+    });
+  }
+
   /** Counts a request that is over, however it ended. */
   countRequest(method: string, route: string, outcome: Outcome, end: ExchangeEnd): void {
     const { code = '', payloadBytes } = outcome;
