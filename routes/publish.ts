@@ -8,6 +8,7 @@ import { incomingArrays, readParts, type IncomingPart } from '../src/http/multip
 import { boundaryOf } from '../src/http/multipart-headers.ts';
 import { watchPace } from '../src/http/request-body.ts';
 import { manifestHeaders } from '../src/http/manifest-headers.ts';
+import { checkIsNoFileName, FileNamesSent } from '../src/http/forgotten-at.ts';
 import { checkContentEncoding } from '../src/http/guards.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
 
@@ -36,9 +37,15 @@ export function publishRoute(app: FastifyInstance, { config, store, transfers }:
           onChunk: (chunk) => digest?.update(chunk),
         });
         try {
-          const draft = await store.readDraft(await readMetadata(parts, config.maxMetadataBytes));
+          const metadata = await readMetadata(parts, config.maxMetadataBytes);
+          checkIsNoFileName(metadata);
+          const draft = await store.readDraft(metadata);
           exchange.outcome.snapshotId = draft.snapshot.snapshot_id;
-          const published = await store.publishDraft(draft, incomingArrays(provenParts(parts, digest)));
+          const names = new FileNamesSent();
+          const payloads = incomingArrays(provenParts(parts, digest, names));
+          const published = await store.publishDraft(draft, payloads).catch((error: unknown) => {
+            throw names.explained(error);
+          });
           exchange.outcome.payloadBytes = payloadBytes(published.manifest);
           return await reply
             .code(201)
@@ -61,8 +68,9 @@ export function publishRoute(app: FastifyInstance, { config, store, transfers }:
 async function* provenParts(
   parts: AsyncGenerator<IncomingPart, void, undefined>,
   digest: ContentDigest | null,
+  names: FileNamesSent,
 ): AsyncGenerator<IncomingPart, void, undefined> {
-  yield* parts;
+  for await (const part of parts) yield names.watch(part);
   digest?.check();
 }
 

@@ -37,6 +37,14 @@ function check<T>(accepts: (value: unknown) => value is T, expected: string): Ch
 
 export const checkSnapshotId = check(isSnapshotId, 'must be a snapshot id: 32 lowercase hex digits');
 
+/** Null says that there is none; the spellings of null that some languages write as text are told apart from a wrong id. */
+export const checkParentId: Check<string | null> = (value, path, violations) => {
+  const isNull = typeof value === 'string' && /^(?:null|none|nil|undefined|)$/iu.test(value.trim());
+  if (!isNull) return orNull(checkSnapshotId)(value, path, violations);
+  violations.addFound(path, 'must be null without quotes, or left out, where there is no parent', value);
+  return undefined;
+};
+
 export const checkSha256 = check(
   (value): value is string => typeof value === 'string' && SHA256_HEX_PATTERN.test(value),
   'must be a SHA-256: 64 lowercase hex digits',

@@ -1,6 +1,13 @@
 /** The checks of the contract's documents, from the leaves up: field sets are exact everywhere (PW-07.01). */
 
-import { checkInteger, checkSha256, checkSnapshotId, checkText, checkUint64 } from './checks.ts';
+import {
+  checkInteger,
+  checkSha256,
+  checkParentId,
+  checkSnapshotId,
+  checkText,
+  checkUint64,
+} from './checks.ts';
 import { isObject, listOf, objectOf, oneOf, orNull } from './checks.ts';
 import type { Check, FieldChecks } from './checks.ts';
 import { DTYPE_NAMES } from './dtypes.ts';
@@ -40,7 +47,7 @@ const checkFingerprint = objectOf<Fingerprint>({
 
 const SNAPSHOT_FIELDS: FieldChecks<SnapshotMetadata> = {
   snapshot_id: checkSnapshotId,
-  parent_id: orNull(checkSnapshotId),
+  parent_id: checkParentId,
   source_namespace: checkText,
   source_version: checkText,
   source_consistency: checkText,
