@@ -16,7 +16,7 @@ import { reprDigest, sha256OfBlocks, wantsReprDigest } from '../src/http/digests
 import { snapshotIdOf } from '../src/http/parameters.ts';
 import { downloadPaceOf, sendHijacked, type DownloadPace } from '../src/http/send-payload.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
-import type { StoredPayload } from '../src/store/stored-payload.ts';
+import type { StoredPayload } from '../src/store/reading.ts';
 
 interface Params {
   Params: { id: string; file: string };

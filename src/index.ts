@@ -1,14 +1,13 @@
 /** The library: the seed's public names (PW-07.18) and what their callers need to name. */
 export { LocalSnapshotStore } from './store/local-snapshot-store.ts';
 export type { OpenedSnapshot, ProvenManifest } from './contract/opened.ts';
-export type { StoreOptions } from './store/store-options.ts';
-export type { ArrayInput, ByteStream } from './store/library-arrays.ts';
+export type { StoreObserver, StoreOptions } from './store/store-options.ts';
+export type { ArrayInput, ByteStream } from './store/arrivals.ts';
 export type { SnapshotListing, ListingQuery } from './store/listing.ts';
 export type { IncompleteListing, IncompleteQuery } from './store/inspection.ts';
 export type { DamagedSnapshot, IncompleteAttempt, SnapshotSummary } from './contract/listings.ts';
 export type { Published } from './store/publication.ts';
 export { UnusableRootError } from './store/root.ts';
-export { workerProver } from './store/worker-prover.ts';
 export type { SnapshotMetadata, Manifest, ArrayEntry, Coverage, Fingerprint } from './contract/manifest.ts';
 export type { Dtype, IntegerArray, ReadonlyIntegerArray } from './contract/dtypes.ts';
 export { parseDeclarations } from './contract/contexts.ts';

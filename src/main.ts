@@ -12,9 +12,6 @@ import { openLog, type Log } from './log.ts';
 import { Metrics } from './http/metrics.ts';
 import { obeySignals } from './signals.ts';
 import { LocalSnapshotStore } from './store/local-snapshot-store.ts';
-import { nodeFileSystem } from './store/node-file-system.ts';
-import { timedFileSystem } from './store/timed-file-system.ts';
-import { workerProver } from './store/worker-prover.ts';
 
 /** Shipped with the package; two levels up from `dist/src`, one from `src`. */
 const EXAMPLE_CONTEXTS = ['../../examples/contexts.json', '../examples/contexts.json'];
@@ -52,10 +49,13 @@ export async function startService(config: Config): Promise<void> {
   metrics.watchLog(log.lines);
   const store = new LocalSnapshotStore(config.root, {
     declarations,
-    fileSystem: timedFileSystem(nodeFileSystem, metrics.observeSync),
-    ...(config.threads === 0
-      ? {}
-      : { prover: workerProver(declarations, config.threads === 'auto' ? undefined : config.threads) }),
+    threads: config.threads,
+    observer: {
+      syncTook: metrics.observeSync,
+      threadLost: (err) => {
+        logger.error({ err }, 'a thread that proves and stores payloads died; another one takes its place');
+      },
+    },
     limits: {
       arrays: config.maxArrays,
       arrayBytes: config.maxArrayBytes,

@@ -7,7 +7,6 @@ import { isAnySnapshotError } from '../contract/errors.ts';
 import { declarationsRefusal } from '../declarations-file.ts';
 import { SNAPSHOTS } from '../store/layout.ts';
 import { LocalSnapshotStore } from '../store/local-snapshot-store.ts';
-import { workerProver } from '../store/worker-prover.ts';
 import { reasonOf, wrongUse } from './errors.ts';
 import { note } from './output.ts';
 
@@ -21,14 +20,13 @@ export interface LocalStore {
 export async function openLocalStore(
   root: string,
   contexts: string | undefined,
-  threads?: number,
+  threads: number | 'auto' = 'auto',
 ): Promise<LocalStore> {
   const declarations = await loadDeclarations(contexts);
   const names = await readdir(join(root, SNAPSHOTS)).catch((error: unknown) => {
     throw wrongUse(`${root} is no store: its directory ${SNAPSHOTS} cannot be listed (${reasonOf(error)})`);
   });
-  const prover = workerProver(declarations, threads);
-  return { store: new LocalSnapshotStore(root, { declarations, prover }), names: names.sort() };
+  return { store: new LocalSnapshotStore(root, { declarations, threads }), names: names.sort() };
 }
 
 /** Shipped with the package; three levels up from `dist/src/cli`, two from `src/cli`. */

@@ -44,8 +44,7 @@ export class ProblemError<C extends ErrorCode = ErrorCode> extends SnapshotError
       attempt,
       ...members
     } = problem;
-    super(code, detail, members as unknown as ErrorDetails<C>);
-    if (attempt !== undefined) this.attempt = attempt;
+    super(code, detail, members as unknown as ErrorDetails<C>, attempt === undefined ? {} : { attempt });
     this.status = status;
     this.problem = problem;
     this.retryAfterSeconds = retryAfterSeconds;

@@ -98,6 +98,10 @@ interface DetailsByCode {
 export type ErrorCode = keyof DetailsByCode;
 export type ErrorDetails<C extends ErrorCode> = DetailsByCode[C];
 
+export interface RefusalOptions extends ErrorOptions {
+  readonly attempt?: string;
+}
+
 /**
  * A refusal with a stable code. `message` is a sentence for people and never holds an absolute path;
  * `details` are the machine-readable members; `cause` keeps the original error for the log.
@@ -106,13 +110,19 @@ export class SnapshotError<C extends ErrorCode = ErrorCode> extends Error {
   readonly code: C;
   readonly details: ErrorDetails<C>;
   /** The attempt that stays in staging as evidence, where one was made before the refusal (PW-07.04). */
-  attempt?: string;
+  readonly attempt?: string;
 
-  constructor(code: C, message: string, details: ErrorDetails<C>, options?: ErrorOptions) {
+  constructor(code: C, message: string, details: ErrorDetails<C>, options?: RefusalOptions) {
     super(message, options);
+    if (options?.attempt !== undefined) this.attempt = options.attempt;
     this.name = CLASS_NAMES[code] ?? 'SnapshotError';
     this.code = code;
     this.details = details;
+  }
+
+  /** The same refusal, telling which attempt stays as evidence. */
+  withAttempt(attempt: string): SnapshotError<C> {
+    return new SnapshotError(this.code, this.message, this.details, { cause: this.cause ?? this, attempt });
   }
 
   /** Every violation the refusal lists, by dotted path; empty where it lists none. */

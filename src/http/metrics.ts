@@ -1,7 +1,7 @@
 /** What the service counts, in Prometheus' terms; one registry per service, none of it global. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { LocalSnapshotStore } from '../store/local-snapshot-store.ts';
-import type { SyncKind } from '../store/timed-file-system.ts';
+import type { SyncKind } from '../store/file-system.ts';
 import type { ExchangeEnd, Outcome } from './connections.ts';
 import type { Transfers } from './transfers.ts';
 

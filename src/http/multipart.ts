@@ -8,7 +8,7 @@ import { SnapshotError } from '../contract/errors.ts';
 import { isArrayKey } from '../contract/ids.ts';
 import { arrayKeyOfFileName } from '../contract/package.ts';
 import { NPY_MEDIA_TYPE, readNpy } from '../contract/npy.ts';
-import type { IncomingPayload } from '../store/incoming-payloads.ts';
+import type { IncomingPayload } from '../store/arrivals.ts';
 import { quoteSent } from './inert-text.ts';
 import { MultipartFraming, type FramedPart } from './multipart-framing.ts';
 import { boundaryOf } from './multipart-headers.ts';

@@ -1,10 +1,9 @@
 /** Which transfers run: bounds on uploads at once and on the memory of downloads, and what stopping has to wait for. */
 import { SnapshotError } from '../contract/errors.ts';
+import { READER_BYTES } from '../store/blocks.ts';
 import type { Exchange } from './connections.ts';
 
 const RETRY_AFTER_SECONDS = 5;
-/** What a reader of large payloads holds at most: the block that is being sent and those that are read ahead. */
-const READER_BYTES = 3 * 1024 * 1024;
 
 export class Transfers {
   readonly #maxUploads: number;

@@ -1,16 +1,14 @@
 /** Judges one staging entry without changing anything; advisory while publications run (PW-07.04, PW-07.18). */
 import { INTENT_FILE, MARKER_FILE, intentBytes } from '../contract/package.ts';
-import type { Declarations } from '../contract/contexts.ts';
 import { isAnySnapshotError, type SnapshotError } from '../contract/errors.ts';
 import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
 import type { IncompleteAttempt, Phase } from '../contract/listings.ts';
 import { parseStrictJson } from '../contract/strict-json.ts';
 import type { DirectoryEntry, FileStat, FileSystemReader } from './file-system.ts';
-import { errnoOf, isMissing } from './io-errors.ts';
+import { errnoOf, isMissing, readAtMost, withFile } from './io.ts';
 import { isAttemptName, STAGING } from './layout.ts';
-import { quoted } from './integrity.ts';
-import { verifyPackage } from './package-verification.ts';
-import { readAtMost, withFile } from './stored-file.ts';
+import type { Turn } from './payload-proof.ts';
+import { quoted, verifyPackage, type VerificationContext } from './verification.ts';
 
 const MAX_INTENT_BYTES = 256;
 
@@ -23,11 +21,12 @@ interface Facts {
 
 /** Null where the entry is gone: a publication renamed it away after it was listed. */
 export async function inspectAttempt(
-  fs: FileSystemReader,
-  declarations: Declarations,
+  context: VerificationContext,
   staging: string,
   name: string,
+  turn: Turn,
 ): Promise<IncompleteAttempt | null> {
+  const { fs } = context;
   const directory = `${staging}/${name}`;
   let facts: Facts = { name, snapshotId: null, byteLength: 0n, modifiedNs: null };
   try {
@@ -45,19 +44,19 @@ export async function inspectAttempt(
     facts = measure(fs, directory, own, entries, facts);
     const intent = entries.some((entry) => entry.name === INTENT_FILE && entry.kind === 'file');
     if (intent) facts = { ...facts, snapshotId: readIntent(fs, directory) };
-    return await judge(fs, declarations, directory, entries, facts, intent);
+    return await judge(context, directory, entries, facts, intent, turn);
   } catch (error) {
     return failed(fs, directory, facts, error);
   }
 }
 
 async function judge(
-  fs: FileSystemReader,
-  declarations: Declarations,
+  context: VerificationContext,
   directory: string,
   entries: readonly DirectoryEntry[],
   facts: Facts,
   intent: boolean,
+  turn: Turn,
 ): Promise<IncompleteAttempt> {
   const { name, snapshotId } = facts;
   if (!isAttemptName(name)) {
@@ -82,7 +81,7 @@ async function judge(
       `No completion marker: still being written, refused, or interrupted, with ${held}.`,
     );
   }
-  await verifyPackage(fs, { directory, snapshotId, declarations, stage: 'complete', payloads: 'all' });
+  await verifyPackage(context, { directory, snapshotId, stage: 'complete', payloads: 'all' }, turn);
   return report(
     facts,
     'VALIDATED',

@@ -1,7 +1,8 @@
 /**
- * The port through which the store touches a disk. Publication uses the asynchronous half, so that slow disks never
- * block the event loop; proofs use the synchronous half, because all but the smallest run in worker threads, where a
- * small file read synchronously costs a quarter of the asynchronous way. Tests implement it to fail the n-th operation.
+ * The port through which the store touches a disk. Publication uses the asynchronous half for names, small files and
+ * syncs, so that slow disks never block the event loop; the engine uses the synchronous half, because it runs in worker
+ * threads, where a small file read synchronously costs a quarter of the asynchronous way. Tests implement it to fail the
+ * n-th operation.
  *
  * Every method throws the platform's own error (`code`: `EIO`, `ENOSPC`, …); nothing here retries or interprets.
  */
@@ -49,8 +50,6 @@ export interface FileSystemWriter {
   rename(from: string, to: string): Promise<void>;
   /** Makes the names inside a directory durable; does nothing where the platform has no directory fsync. */
   syncDirectory(path: string): Promise<void>;
-  /** Reads up to `buffer.length` bytes at a byte position; returns how many were there. */
-  read(file: Descriptor, buffer: Uint8Array, position: number): Promise<number>;
   /** Fails with the reason (`EACCES`, `EROFS`, …) why entries cannot be made in a directory. */
   checkWritable(path: string): Promise<void>;
   /** Bytes that may still be written by this process, and all bytes of the file system. */
@@ -68,13 +67,33 @@ export interface FileSystemReader {
   closeSync(file: Descriptor): void;
 }
 
-/** For threads whose event loop nobody waits for. */
-export interface BlockingWriter {
-  /** Writes at a byte position; may write fewer bytes than given and returns how many. */
+export interface FileSystem extends FileSystemWriter, FileSystemReader {
+  /** `write` in the calling thread: for the engine, which runs where no event loop waits for it. */
   writeSync(file: Descriptor, bytes: Uint8Array, position: number): number;
 }
 
-export interface FileSystem extends FileSystemWriter, FileSystemReader {}
+export type SyncKind = 'data' | 'file' | 'directory';
+
+/** The same port, telling how long each sync took: the one figure that says how a disk is doing. In seconds, also of syncs that fail. */
+export function timedFileSystem(
+  fs: FileSystem,
+  observe: (kind: SyncKind, seconds: number) => void,
+): FileSystem {
+  const timed = async (kind: SyncKind, run: () => Promise<void>): Promise<void> => {
+    const started = performance.now();
+    try {
+      await run();
+    } finally {
+      observe(kind, (performance.now() - started) / 1000);
+    }
+  };
+  return {
+    ...fs,
+    syncData: (file) => timed('data', () => fs.syncData(file)),
+    sync: (file) => timed('file', () => fs.sync(file)),
+    syncDirectory: (path) => timed('directory', () => fs.syncDirectory(path)),
+  };
+}
 
 export function sameStamp(a: FileStamp, b: FileStamp): boolean {
   return (

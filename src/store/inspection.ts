@@ -1,6 +1,6 @@
 /** The page of /incomplete: attempts in staging, in the order of their names. */
+import pMap from 'p-map';
 import type { IncompleteAttempt } from '../contract/listings.ts';
-import { inLanes } from './lanes.ts';
 
 export interface IncompleteQuery {
   readonly limit?: number;
@@ -27,11 +27,6 @@ export async function inspectIncomplete(
   const page = limit === undefined ? wanted : wanted.slice(0, limit);
   const batches: string[][] = [];
   for (let at = 0; at < page.length; at += BATCH) batches.push(page.slice(at, at + BATCH));
-  const judged: (readonly IncompleteAttempt[])[] = new Array<readonly IncompleteAttempt[]>(
-    batches.length,
-  ).fill([]);
-  await inLanes(parallelism, batches.length, async (index) => {
-    judged[index] = await inspect(batches[index] ?? []);
-  });
+  const judged = await pMap(batches, inspect, { concurrency: parallelism });
   return { incomplete: judged.flat(), next: page.length < wanted.length ? (page.at(-1) ?? null) : null };
 }

@@ -1,11 +1,10 @@
 /** Lists published snapshots, each proven; what cannot be proven fails the listing by name (PW-07.18). */
+import pMap from 'p-map';
 import { SnapshotError, StorageIntegrityError, summarize, type Violation } from '../contract/errors.ts';
 import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
 import type { SnapshotSummary } from '../contract/listings.ts';
-import type { Manifest } from '../contract/manifest.ts';
-import type { ProvenManifest } from './proof-tasks.ts';
-import { inLanes } from './lanes.ts';
-import { quoted } from './integrity.ts';
+import type { ProvenManifest } from '../contract/opened.ts';
+import { quoted } from './verification.ts';
 
 export interface ListingQuery {
   /** At most this many; absent means all. */
@@ -22,10 +21,6 @@ export interface SnapshotListing {
   readonly next: SnapshotId | null;
 }
 
-export interface ListedManifest extends ProvenManifest {
-  readonly manifest: Manifest;
-}
-
 interface Problem extends Violation {
   /** The refusal of a package; null for a foreign entry. */
   readonly cause: SnapshotError | null;
@@ -39,7 +34,7 @@ export async function listSnapshots(
   names: readonly string[],
   query: ListingQuery,
   parallelism: number,
-  prove: (id: SnapshotId) => Promise<ListedManifest>,
+  prove: (id: SnapshotId) => Promise<Pick<ProvenManifest, 'manifest' | 'manifestSha256'>>,
 ): Promise<SnapshotListing> {
   const problems: Problem[] = names
     .filter((name) => !isSnapshotId(name))
@@ -69,19 +64,19 @@ export async function listSnapshots(
 async function proveAll(
   ids: readonly SnapshotId[],
   parallelism: number,
-  prove: (id: SnapshotId) => Promise<ListedManifest>,
+  prove: (id: SnapshotId) => Promise<Pick<ProvenManifest, 'manifest' | 'manifestSha256'>>,
   problems: Problem[],
 ): Promise<SnapshotSummary[]> {
-  const summaries: (SnapshotSummary | undefined)[] = new Array<SnapshotSummary | undefined>(ids.length);
-  await inLanes(parallelism * 2, ids.length, async (index) => {
-    const id = ids[index] as SnapshotId;
+  const summarizeOne = async (id: SnapshotId): Promise<SnapshotSummary | undefined> => {
     try {
-      summaries[index] = summarizeManifest(await prove(id));
+      return summarizeManifest(await prove(id));
     } catch (error) {
       if (!(error instanceof SnapshotError) || error.code === 'unavailable') throw error;
       problems.push({ path: id, message: error.message, cause: error });
+      return undefined;
     }
-  });
+  };
+  const summaries = await pMap(ids, summarizeOne, { concurrency: parallelism * 2 });
   return summaries.filter((summary) => summary !== undefined);
 }
 
@@ -92,7 +87,10 @@ function matches(summary: SnapshotSummary, query: ListingQuery): boolean {
   );
 }
 
-function summarizeManifest({ manifest, manifestSha256 }: ListedManifest): SnapshotSummary {
+function summarizeManifest({
+  manifest,
+  manifestSha256,
+}: Pick<ProvenManifest, 'manifest' | 'manifestSha256'>): SnapshotSummary {
   const { snapshot, arrays } = manifest;
   const entries = Object.values(arrays);
   return {

@@ -1,49 +1,63 @@
 /** The store without HTTP: publish, open, list and inspect snapshots under one root (PW-07.02, PW-07.18). */
 import type { Declarations } from '../contract/contexts.ts';
-import type { ReadonlyIntegerArray } from '../contract/dtypes.ts';
-import { isAnySnapshotError, SnapshotError } from '../contract/errors.ts';
+import { isAnySnapshotError, isSnapshotError, SnapshotError } from '../contract/errors.ts';
 import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
 import { parseSnapshotMetadata, type DraftManifest } from '../contract/manifest.ts';
 import type { OpenedSnapshot } from '../contract/opened.ts';
-import { BlockPool } from './block-pool.ts';
+import {
+  declaredArrays,
+  DraftReader,
+  payloadsOf,
+  type ArrayInput,
+  type IncomingPayload,
+} from './arrivals.ts';
+import { BlockPool } from './blocks.ts';
 import { DirectorySyncs } from './directory-syncs.ts';
-import { DraftReader } from './draft-reading.ts';
-import type { FileSystem } from './file-system.ts';
+import { Engine, inlineExecutor, type Executor, type OpenedPayload, type ThreadCounts } from './engine.ts';
+import { timedFileSystem, type FileSystem } from './file-system.ts';
 import { IdLocks } from './id-locks.ts';
-import type { IncomingPayload } from './incoming-payloads.ts';
 import { inspectIncomplete, type IncompleteListing, type IncompleteQuery } from './inspection.ts';
-import { errnoOf, saysExhausted, unavailableNow } from './io-errors.ts';
+import { errnoOf, saysExhausted, saysForbidden, unavailableNow } from './io.ts';
 import { layoutOf, snapshotDirectory, type Layout } from './layout.ts';
-import { listSnapshots, type ListedManifest, type ListingQuery, type SnapshotListing } from './listing.ts';
-import { declaredArrays, payloadsOf, type ArrayInput } from './library-arrays.ts';
+import { listSnapshots, type ListingQuery, type SnapshotListing } from './listing.ts';
 import { nodeFileSystem } from './node-file-system.ts';
-import { assembleArray } from './opened-arrays.ts';
-import { parseProven } from './opened-snapshot.ts';
-import { packageFiles, type PackageFiles } from './package-files.ts';
-import type { KnownProofs } from './verification-request.ts';
 import { ProofMemory } from './proof-memory.ts';
+import { Proofs } from './proofs.ts';
 import { publishSnapshot, type Published } from './publication.ts';
-import { inlineProver, type Prover } from './prover.ts';
+import {
+  packageFiles,
+  parseProven,
+  readArrays,
+  StoredPayload,
+  type PackageFiles,
+  type PayloadSource,
+  type ReadManifest,
+} from './reading.ts';
 import { prepareRoot, StoreIdentity } from './root.ts';
-import type { StagingMeasure } from './staging-measure.ts';
 import { SpaceReserve } from './space-reserve.ts';
+import type { StagingMeasure } from './staging-measure.ts';
 import type { StoreOptions } from './store-options.ts';
-import { StoredPayload } from './stored-payload.ts';
+import { defaultThreads, workerPool } from './worker-pool.ts';
 
+/** `signal` says that nobody waits for the answer any more. */
 export interface ReadOptions {
   /** Ends the work when nobody waits for it any more; the read then rejects with its reason. */
   readonly signal?: AbortSignal;
 }
 
 const DEFAULT_MAX_AGE_MS = 60 * 60 * 1000;
+const DEFAULT_CACHE_BYTES = 32 * 1024 * 1024;
+/** For how long a store whose directories may not be changed says so, unless a publication shows that they may again. */
+const FORBIDDEN_HOLDS_MS = 60_000;
 
 export class LocalSnapshotStore {
   readonly declarations: Declarations;
   readonly #layout: Layout;
   readonly #identity: StoreIdentity;
   readonly #fs: FileSystem;
-  readonly #prover: Prover;
-  readonly #nearProver: Prover;
+  readonly #executor: Executor;
+  readonly #near: Executor;
+  readonly #proofs: Proofs;
   readonly #options: StoreOptions;
   readonly #blocks = new BlockPool();
   readonly #locks = new IdLocks();
@@ -52,22 +66,40 @@ export class LocalSnapshotStore {
   readonly #drafts: DraftReader;
   readonly #memory: ProofMemory | null;
   #prepared: Promise<void> | null = null;
+  #forbidden: { readonly problem: string; readonly until: number } | null = null;
 
   constructor(root: string, options: StoreOptions) {
     this.#layout = layoutOf(root);
     this.#options = options;
     this.declarations = options.declarations;
-    this.#fs = options.fileSystem ?? nodeFileSystem;
+    const { fileSystem, observer = {}, verify = 'always', cacheBytes = DEFAULT_CACHE_BYTES } = options;
+    const fs = fileSystem ?? nodeFileSystem;
+    this.#fs = observer.syncTook === undefined ? fs : timedFileSystem(fs, observer.syncTook);
     this.#identity = new StoreIdentity(this.#fs, this.#layout);
-    this.#nearProver = inlineProver(this.#fs, options.declarations);
-    this.#prover = options.prover ?? this.#nearProver;
+    // One budget: what is remembered of manifests, by the calling thread and by all others, and of proofs.
+    const shares = verify === 'once' ? 2 : 1;
+    this.#memory =
+      verify === 'once'
+        ? new ProofMemory(options.verifyMaxAgeMs ?? DEFAULT_MAX_AGE_MS, cacheBytes / shares)
+        : null;
+    const threads = fileSystem === undefined ? threadsOf(options) : 0;
+    const manifestBytes = cacheBytes / shares;
+    const nearBytes = manifestBytes / (threads + 1);
+    this.#near = inlineExecutor(new Engine(this.#fs, options.declarations, nearBytes));
+    this.#executor =
+      threads === 0
+        ? this.#near
+        : workerPool(options.declarations, {
+            threads,
+            manifestBytes: manifestBytes - nearBytes,
+            onLost: observer.threadLost,
+          });
+    this.#proofs = new Proofs(this.#executor);
     this.#directorySyncs = new DirectorySyncs(this.#fs);
     this.#drafts = new DraftReader(options.limits?.arrays, (bytes, maxValues) =>
-      this.#prover.run('draft', { bytes, maxValues }),
+      this.#executor.run('draft', { bytes, maxValues }),
     );
     this.#space = new SpaceReserve(this.#fs, root, options.reserveBytes ?? 0);
-    this.#memory =
-      options.verify === 'once' ? new ProofMemory(options.verifyMaxAgeMs ?? DEFAULT_MAX_AGE_MS) : null;
   }
 
   /** Makes the root usable; every publication does so first. Throws `UnusableRootError`. */
@@ -100,114 +132,129 @@ export class LocalSnapshotStore {
     return this.#drafts.read(bytes);
   }
 
-  /** Publishes payloads as they arrive, in any order; resolves once the snapshot is durable (PW-07.04). */
-  async publishDraft(draft: DraftManifest, payloads: AsyncIterable<IncomingPayload>): Promise<Published> {
+  /**
+   * Publishes payloads as they arrive, in any order; resolves once the snapshot is durable (PW-07.04). When `signal` says
+   * that nobody waits any more, it ends before its rename, at the next piece of its work; its attempt stays.
+   */
+  async publishDraft(
+    draft: DraftManifest,
+    payloads: AsyncIterable<IncomingPayload>,
+    { signal }: ReadOptions = {},
+  ): Promise<Published> {
     await this.prepare();
     const context = {
       fs: this.#fs,
       layout: this.#layout,
       identity: this.#identity,
       declarations: this.declarations,
-      prover: this.#prover,
-      nearProver: this.#nearProver,
+      executor: this.#executor,
+      near: this.#near,
+      proofs: this.#proofs,
       blocks: this.#blocks,
       directorySyncs: this.#directorySyncs,
       limits: this.#options.limits ?? {},
       space: this.#space,
     };
-    return this.#locks.during(draft.snapshot.snapshot_id, () => publishSnapshot(context, draft, payloads));
+    try {
+      const published = await this.#locks.during(draft.snapshot.snapshot_id, () =>
+        publishSnapshot(context, draft, payloads, signal),
+      );
+      this.#forbidden = null;
+      return published;
+    } catch (error) {
+      this.#noteForbidden(error);
+      throw error;
+    }
   }
 
-  /** Proves every byte of a snapshot and gives its manifest. Throws `SnapshotNotFoundError`, `StorageIntegrityError`. */
-  async readManifest(id: SnapshotId, { signal }: ReadOptions = {}): Promise<ListedManifest> {
-    signal?.throwIfAborted();
-    return this.#prove(id, false);
+  /**
+   * Proves every byte of a snapshot and gives its manifest. Throws `SnapshotNotFoundError`, `StorageIntegrityError`, or the
+   * signal's reason, at the next piece of the work, once it was given.
+   */
+  async readManifest(id: SnapshotId, { signal }: ReadOptions = {}): Promise<ReadManifest> {
+    return this.#prove(id, { withMacs: false, signal });
   }
 
-  async #prove(id: SnapshotId, withMacs: boolean): Promise<ListedManifest> {
-    const startedAt = this.#memory?.now() ?? 0;
+  async #prove(
+    id: SnapshotId,
+    { withMacs, signal }: { withMacs: boolean; signal: AbortSignal | undefined },
+  ): Promise<ReadManifest> {
+    const startedAt = this.#memory?.now();
     const known = this.#memory?.known(id) ?? {};
-    const proof = await this.#identity.reading(() =>
-      this.#prover.run('verify', {
-        directory: snapshotDirectory(this.#layout, id),
-        snapshotId: id,
-        stage: 'complete',
-        payloads: 'all',
-        known,
-        withMacs,
-      }),
-    );
-    this.#memory?.remember(id, known, proof.stamps, startedAt);
+    const directory = snapshotDirectory(this.#layout, id);
+    const request = {
+      directory,
+      snapshotId: id,
+      stage: 'complete',
+      payloads: 'all',
+      known,
+      withMacs,
+    } as const;
+    const proof = await this.#identity.reading(() => this.#proofs.provePackage(request, signal));
+    if (startedAt !== undefined) this.#memory?.remember(id, known, proof.proofs, startedAt);
     return { ...proof, manifest: parseProven(proof.manifestBytes) };
   }
 
   /**
-   * Proves a snapshot's frame and one array, and gives that array for reading; the caller must `close` it. With
-   * `deliver: false` only its description is wanted and nothing stays open.
+   * Proves a snapshot's frame and one array, and gives that array for reading; the caller must `close` it once its last byte
+   * has left. With `deliver: false` only its description is wanted and nothing stays open. Throws what `readManifest` does
+   * and `array_not_found`.
    */
   async openArray(
     id: SnapshotId,
     key: ArrayKey,
     { deliver = true, signal }: ReadOptions & { readonly deliver?: boolean } = {},
   ): Promise<StoredPayload> {
-    signal?.throwIfAborted();
-    return this.#openProven(id, key, deliver, this.#memory?.known(id) ?? {});
-  }
-
-  async #openProven(
-    id: SnapshotId,
-    key: ArrayKey,
-    deliver: boolean,
-    known: KnownProofs,
-  ): Promise<StoredPayload> {
-    const startedAt = this.#memory?.now() ?? 0;
-    const opened = await this.#identity.reading(() =>
-      this.#prover.run('openPayload', {
-        directory: snapshotDirectory(this.#layout, id),
-        snapshotId: id,
-        key,
-        deliver,
-        known,
-        withMacs: deliver && this.#memory === null,
-      }),
-    );
-    this.#memory?.remember(id, known, opened.stamps, startedAt);
-    const entry = parseProven(opened.manifestBytes).arrays[key];
-    if (entry === undefined) throw new Error('A proven array has its entry.');
-    const context = {
-      fs: this.#fs,
-      prover: this.#prover,
-      blocks: this.#blocks,
+    const startedAt = this.#memory?.now();
+    const known = this.#memory?.known(id) ?? {};
+    const request = {
+      directory: snapshotDirectory(this.#layout, id),
+      snapshotId: id,
+      key,
+      deliver,
+      known,
+      withMacs: deliver && this.#memory === null,
     };
-    return new StoredPayload(context, id, key, entry, opened);
+    const close = async ({ descriptor }: OpenedPayload): Promise<void> => {
+      if (descriptor !== null) await this.#fs.close(descriptor);
+    };
+    const opened = await this.#identity.reading(() => this.#proofs.openArray(request, close, signal));
+    const { manifestBytes, manifestSha256, claim, bytes, descriptor, proof } = opened;
+    if (startedAt !== undefined) this.#memory?.remember(id, known, { [claim.file]: proof }, startedAt);
+    const entry = parseProven(manifestBytes).arrays[key];
+    if (entry === undefined) throw new Error('A proven array has its entry.');
+    const source: PayloadSource = bytes === null ? { bytes, descriptor, proof } : { bytes, descriptor: null };
+    return new StoredPayload(this.#reading, { snapshotId: id, key, entry, manifestSha256 }, source);
   }
 
-  /** Proves every byte of a snapshot and gives its files for mirroring. */
+  /** Proves every byte of a snapshot once and gives its files for mirroring. */
   async openPackage(id: SnapshotId, { signal }: ReadOptions = {}): Promise<PackageFiles> {
-    signal?.throwIfAborted();
-    const proven = await this.#prove(id, this.#memory === null);
-    return packageFiles(id, proven, (key) => this.#openProven(id, key, true, proven.stamps));
+    const proven = await this.#prove(id, { withMacs: this.#memory === null, signal });
+    return packageFiles(this.#reading, snapshotDirectory(this.#layout, id), id, proven);
   }
 
   /** Metadata and read-only, owned arrays; changing them cannot change what is stored (PW-07.05). */
-  async open(id: SnapshotId): Promise<OpenedSnapshot> {
-    const { manifest, manifestBytes, manifestSha256, hasIntent } = await this.readManifest(id);
-    const arrays = Object.create(null) as Record<ArrayKey, ReadonlyIntegerArray>;
-    for (const key of Object.keys(manifest.arrays)) {
-      const payload = await this.openArray(id, key);
-      try {
-        if (payload.manifestSha256 !== manifestSha256) throw changedWhileOpening(id);
-        arrays[key] = await assembleArray(payload);
-      } finally {
-        await payload.close();
-      }
-    }
+  async open(id: SnapshotId, { signal }: ReadOptions = {}): Promise<OpenedSnapshot> {
+    const directory = snapshotDirectory(this.#layout, id);
+    // The arrays are proven by the very bytes that are handed out, so here only the rest of the package is.
+    const request = { directory, snapshotId: id, stage: 'complete', payloads: 'none' } as const;
+    const { manifestBytes, manifestSha256, hasIntent, manifest, arrays } = await this.#identity.reading(
+      async () => {
+        const frame = await this.#proofs.provePackage(request, signal);
+        const read = parseProven(frame.manifestBytes);
+        return {
+          ...frame,
+          manifest: read,
+          arrays: await readArrays(this.#executor, directory, id, read, signal),
+        };
+      },
+    );
     return { metadata: manifest.snapshot, manifest, manifestBytes, manifestSha256, hasIntent, arrays };
   }
 
   /** Proves and lists what is published, by id; anything that cannot be proven fails the listing by name (PW-07.18). */
   async listSnapshots(query: ListingQuery = {}): Promise<SnapshotListing> {
-    return listSnapshots(this.#names(this.#layout.snapshots), query, this.#prover.parallelism, (id) =>
+    return listSnapshots(this.#names(this.#layout.snapshots), query, this.#executor.parallelism, (id) =>
       this.readManifest(id),
     );
   }
@@ -215,8 +262,8 @@ export class LocalSnapshotStore {
   /** What lies in staging, judged without changing anything; advisory while publications run (PW-07.04). */
   async inspectIncomplete(query: IncompleteQuery = {}): Promise<IncompleteListing> {
     const { staging } = this.#layout;
-    return inspectIncomplete(this.#names(staging), query, this.#prover.parallelism, (names) =>
-      this.#prover.run('inspect', { staging, names }),
+    return inspectIncomplete(this.#names(staging), query, this.#executor.parallelism, (names) =>
+      this.#executor.run('inspect', { staging, names }),
     );
   }
 
@@ -228,32 +275,42 @@ export class LocalSnapshotStore {
   /** Number and bytes of what lies in staging, from names and sizes alone. */
   async measureIncomplete(): Promise<StagingMeasure> {
     this.#identity.checkStaging();
-    return this.#prover.run('measure', { staging: this.#layout.staging });
+    return this.#executor.run('measure', { staging: this.#layout.staging });
   }
 
   /** Why reads would fail now, as a sentence, or null when they would not. */
   readProblem(): string | null {
     try {
       this.#identity.check();
-      return null;
     } catch (error) {
       if (isAnySnapshotError(error)) return error.message;
       throw error;
     }
+    const { running, wanted } = this.threads;
+    return wanted > 0 && running === 0
+      ? 'None of the threads that prove and store payloads is running; the log says why they die.'
+      : null;
   }
 
   /** Why publications would fail now, as a sentence, or null when they would not. Writes nothing. */
   async writeProblem(): Promise<string | null> {
+    const problem = this.readProblem();
+    if (problem !== null) return problem;
     try {
-      this.#identity.check();
       await this.#fs.checkWritable(this.#layout.staging);
       await this.#fs.checkWritable(this.#layout.snapshots);
       await this.#space.check(0);
-      return null;
+      if (this.#forbidden === null || this.#forbidden.until < performance.now()) return null;
+      return this.#forbidden.problem;
     } catch (error) {
       if (isAnySnapshotError(error)) return error.message;
       return `The root cannot be written (${errnoOf(error) ?? 'unexpected error'}).`;
     }
+  }
+
+  /** The threads that write and prove, and how many have died so far. */
+  get threads(): ThreadCounts {
+    return this.#executor.threads;
   }
 
   /** Bytes free for this process on the file system of the root, and its size. */
@@ -263,7 +320,17 @@ export class LocalSnapshotStore {
 
   /** Stops the proving threads; running reads and publications fail. */
   close(): Promise<void> {
-    return this.#prover.close();
+    return this.#executor.close();
+  }
+
+  get #reading(): { fs: FileSystem; executor: Executor; blocks: BlockPool } {
+    return { fs: this.#fs, executor: this.#executor, blocks: this.#blocks };
+  }
+
+  /** That a directory may be written is not all: one that only takes new names (append-only) lets nothing be renamed. */
+  #noteForbidden(error: unknown): void {
+    if (!isSnapshotError(error, 'unavailable') || !saysForbidden(error.cause)) return;
+    this.#forbidden = { problem: error.message, until: performance.now() + FORBIDDEN_HOLDS_MS };
   }
 
   /** Nothing where no such room was ever made under this root. */
@@ -287,10 +354,6 @@ export class LocalSnapshotStore {
   }
 }
 
-function changedWhileOpening(id: SnapshotId): SnapshotError<'storage_integrity'> {
-  return new SnapshotError(
-    'storage_integrity',
-    `Snapshot ${id} changed while it was being opened; published snapshots never do.`,
-    { snapshot_id: id, problem: 'manifest' },
-  );
+function threadsOf({ threads = 0 }: StoreOptions): number {
+  return threads === 'auto' ? defaultThreads() : threads;
 }

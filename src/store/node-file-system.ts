@@ -1,13 +1,6 @@
 /** The one real implementation of the file-system port: all that the store does to a disk goes through here. */
 import fs from 'node:fs';
-import type {
-  BlockingWriter,
-  Descriptor,
-  DirectoryEntry,
-  FileKind,
-  FileStat,
-  FileSystem,
-} from './file-system.ts';
+import type { Descriptor, DirectoryEntry, FileKind, FileStat, FileSystem } from './file-system.ts';
 
 const { O_CREAT, O_EXCL, O_WRONLY, O_RDONLY } = fs.constants;
 // Absent on Windows, where opening a link or a FIFO by these names is not the same danger.
@@ -104,7 +97,7 @@ function closeDirectory(directory: Descriptor, syncFailed: boolean): void {
   }
 }
 
-export const nodeFileSystem: FileSystem & BlockingWriter = {
+export const nodeFileSystem: FileSystem = {
   makeDirectory: (path) =>
     callVoid((done) => {
       fs.mkdir(path, done);
@@ -134,10 +127,6 @@ export const nodeFileSystem: FileSystem & BlockingWriter = {
       fs.rename(from, to, done);
     }),
   syncDirectory,
-  read: (file, buffer, position) =>
-    call<number>((done) => {
-      fs.read(file, buffer, 0, buffer.length, position, done);
-    }),
   checkWritable: (path) =>
     callVoid((done) => {
       fs.access(path, fs.constants.W_OK | fs.constants.X_OK, done);

@@ -1,12 +1,13 @@
 /** Streams one payload into its staged file: large writes, each read back and hashed, early write-back, bounded memory. */
-import { payloadFileName } from '../contract/package.ts';
 import { hash } from 'node:crypto';
 import type { ArrayKey } from '../contract/ids.ts';
-import { BLOCK_BYTES, type Block, type BlockPool } from './block-pool.ts';
+import { payloadFileName } from '../contract/package.ts';
+import type { ArrivedPayload } from './arrivals.ts';
+import { BLOCK_BYTES, type Block, type BlockPool } from './blocks.ts';
+import type { Executor, PayloadSink } from './engine.ts';
 import { sameStamp, type Descriptor, type FileStamp, type FileSystem } from './file-system.ts';
+import { closeAfter, writeAndSync, writeFully } from './io.ts';
 import { payloadPath } from './layout.ts';
-import { closeAfter, writeAndSync, writeFully } from './file-writing.ts';
-import type { PayloadSink, Prover } from './prover.ts';
 
 /** Dirty bytes after which the disk is asked to begin writing, so that the final fsync finds little left to do. */
 const WRITE_BACK_BYTES = 32 * 1024 * 1024;
@@ -14,11 +15,8 @@ const WRITE_BACK_BYTES = 32 * 1024 * 1024;
 /** Payloads up to this size are written while the next one is being received. */
 const BESIDE_BYTES = 64 * 1024;
 
-export interface WrittenPayload {
+export interface WrittenPayload extends ArrivedPayload {
   readonly key: ArrayKey;
-  readonly byteLength: number;
-  /** 64 lowercase hex, of the bytes as they were received. */
-  readonly sha256: string;
   /** The state in which a large file was read back whole; null for one that has to be read back with its package. */
   readonly stamp: FileStamp | null;
   /** Settles when all of it is in the file; its failure ends the publication. */
@@ -29,7 +27,7 @@ export interface WrittenPayload {
 
 export interface PayloadWriterContext {
   readonly fs: FileSystem;
-  readonly prover: Prover;
+  readonly executor: Executor;
   readonly blocks: BlockPool;
 }
 
@@ -145,7 +143,7 @@ class PayloadWriter {
     this.#block = null;
     this.#filled = 0;
     if (this.#sink === null) {
-      this.#sink = this.#context.prover.openSink(file, this.#path, this.#name);
+      this.#sink = this.#context.executor.openSink(file, this.#path, this.#name);
       this.#context.blocks.uploadBegins();
     }
     const work = this.#store(file, { block, bytes }, this.#sink);

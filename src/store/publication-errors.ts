@@ -1,9 +1,9 @@
 /** Turns whatever ended a publication into the refusal its producer gets, and keeps the original as its cause. */
 import { isAnySnapshotError, SnapshotError, type ErrorCode } from '../contract/errors.ts';
-import { errnoOf, saysNoSpace } from './io-errors.ts';
+import { errnoOf, saysExhausted, saysForbidden, saysNoSpace, unavailableNow } from './io.ts';
 
 /** Where in PW-07.04 a publication was. */
-export type Phase =
+export type Step =
   | 'validation of the request'
   | 'attempt'
   | 'intent'
@@ -53,42 +53,61 @@ const OWN_PROOF_FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'storage_integrity',
   'unsupported_package',
   'snapshot_not_found',
-  'unavailable',
 ]);
 
-export function publicationFailure(
-  error: unknown,
-  id: string,
-  phase: Phase,
-  attempt?: string,
-): SnapshotError {
-  const failure = translate(error, id, phase, attempt);
-  if (attempt !== undefined) failure.attempt ??= attempt;
-  return failure;
+/** Steps that change a directory of the store itself; all others work in the attempt's own. */
+const STORE_STEPS: ReadonlySet<Step> = new Set<Step>(['attempt', 'rename']);
+
+export interface FailedStep {
+  readonly id: string;
+  readonly step: Step;
+  /** Where the attempt stays as evidence, once one was made. */
+  readonly attempt?: string | undefined;
+  /** Of a publication that ends because its sender has left. */
+  readonly signal?: AbortSignal | undefined;
 }
 
-function translate(error: unknown, id: string, phase: Phase, attempt: string | undefined): SnapshotError {
-  if (error instanceof SourceFailure) {
-    if (isAnySnapshotError(error.cause)) return error.cause;
-    return failed(error.cause, id, phase, attempt, 'The source of a payload failed');
-  }
-  if (isAnySnapshotError(error) && !OWN_PROOF_FAILURES.has(error.code)) return error;
+/** Names the attempt, whatever the refusal. */
+export function publicationFailure(error: unknown, at: FailedStep): SnapshotError {
+  const { step, attempt, signal } = at;
+  if (signal?.aborted === true && error === signal.reason) return bySource(error, at);
+  if (error instanceof SourceFailure) return bySource(error.cause, at);
+  if (isAnySnapshotError(error) && !OWN_PROOF_FAILURES.has(error.code)) return withAttempt(error, attempt);
+  if (saysExhausted(error)) return unavailableNow(error, { attempt });
   if (saysNoSpace(error)) {
     return new SnapshotError(
       'insufficient_storage',
-      `The disk is full (${errnoOf(error) ?? ''}) at the step "${phase}"; snapshot ${id} was not published. Free space, then publish again.`,
-      { snapshot_id: id, phase, ...kept(attempt) },
-      { cause: error },
+      `The disk is full (${errnoOf(error) ?? ''}) at the step "${step}"; snapshot ${at.id} was not published. Free space, then publish again.`,
+      { snapshot_id: at.id, phase: step, ...kept(attempt) },
+      { cause: error, ...kept(attempt) },
     );
   }
-  return failed(error, id, phase, attempt, `The step "${phase}" failed`);
+  if (STORE_STEPS.has(step) && saysForbidden(error)) {
+    return new SnapshotError(
+      'unavailable',
+      `The store's directories may not be changed (${errnoOf(error) ?? ''} at the step "${step}"); snapshot ${at.id} was not ` +
+        'published. Its operator must let the service write there.',
+      { retry_after_seconds: FORBIDDEN_RETRY_SECONDS },
+      { cause: error, ...kept(attempt) },
+    );
+  }
+  return failed(error, at, `The step "${step}" failed`);
+}
+
+const FORBIDDEN_RETRY_SECONDS = 30;
+
+function bySource(cause: unknown, at: FailedStep): SnapshotError {
+  if (isAnySnapshotError(cause)) return withAttempt(cause, at.attempt);
+  return failed(cause, at, 'The source of a payload failed');
+}
+
+function withAttempt(error: SnapshotError, attempt: string | undefined): SnapshotError {
+  return attempt === undefined || error.attempt !== undefined ? error : error.withAttempt(attempt);
 }
 
 function failed(
   cause: unknown,
-  id: string,
-  phase: Phase,
-  attempt: string | undefined,
+  { id, step, attempt }: FailedStep,
   what: string,
 ): SnapshotError<'publication_failed'> {
   const why = isAnySnapshotError(cause) ? cause.message : (errnoOf(cause) ?? 'unexpected error');
@@ -96,8 +115,8 @@ function failed(
   return new SnapshotError(
     'publication_failed',
     `${what} (${why}); snapshot ${id} was not published.${evidence}`,
-    { snapshot_id: id, phase, ...kept(attempt) },
-    { cause },
+    { snapshot_id: id, phase: step, ...kept(attempt) },
+    { cause, ...kept(attempt) },
   );
 }
 

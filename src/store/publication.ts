@@ -12,7 +12,7 @@ import {
   payloadFileName,
 } from '../contract/package.ts';
 import type { Dtype } from '../contract/dtypes.ts';
-import { isAnySnapshotError, SnapshotError } from '../contract/errors.ts';
+import { isAnySnapshotError, isSnapshotError, SnapshotError } from '../contract/errors.ts';
 import type { ArrayKey } from '../contract/ids.ts';
 import {
   buildManifest,
@@ -20,39 +20,53 @@ import {
   type DraftArray,
   type DraftManifest,
 } from '../contract/manifest.ts';
+import { resolveContext, type Declarations } from '../contract/contexts.ts';
 import type { FileStamp, FileSystem } from './file-system.ts';
 import {
+  checkArrayCount,
   checkArrivals,
   checkRunningLength,
   declaredKey,
   settledDtype,
   type IncomingPayload,
-} from './incoming-payloads.ts';
-import { isMissing, saysExists } from './io-errors.ts';
+  type StoreLimits,
+} from './arrivals.ts';
+import type { DirectorySyncs } from './directory-syncs.ts';
+import type { Executor } from './engine.ts';
+import { isMissing, saysExists, writeAndSync } from './io.ts';
 import {
   attemptDirectory,
   attemptLocation,
   freshAttemptName,
   snapshotDirectory,
   snapshotLocation,
+  type Layout,
 } from './layout.ts';
-import type { KnownProofs } from './verification-request.ts';
-import { writeSmallFile } from './file-writing.ts';
-import { writePayload, type WrittenPayload } from './payload-writer.ts';
-import {
-  existing,
-  refuseBeforeStaging,
-  refuseExisting,
-  type PublicationContext,
-} from './publication-checks.ts';
-import type { Prover } from './prover.ts';
-import { fromSource, publicationFailure, settleAll, type Phase } from './publication-errors.ts';
+import type { KnownProofs } from './payload-proof.ts';
+import { writePayload, type PayloadWriterContext, type WrittenPayload } from './payload-writer.ts';
+import type { Proofs } from './proofs.ts';
+import { fromSource, publicationFailure, settleAll, type Step } from './publication-errors.ts';
+import type { StoreIdentity } from './root.ts';
+import type { SpaceReserve } from './space-reserve.ts';
 
 /** The most that is proven in the thread that publishes: well under a millisecond of work. */
 const NEAR_BYTES = 256 * 1024;
 const NEAR_FILES = 16;
 /** Small payloads that may be written while the next one is received. */
 const PAYLOADS_BESIDE = 4;
+
+export interface PublicationContext extends PayloadWriterContext {
+  readonly fs: FileSystem;
+  readonly layout: Layout;
+  readonly identity: StoreIdentity;
+  readonly declarations: Declarations;
+  readonly proofs: Proofs;
+  /** Runs in the calling thread. */
+  readonly near: Executor;
+  readonly directorySyncs: DirectorySyncs;
+  readonly limits: StoreLimits;
+  readonly space: SpaceReserve;
+}
 
 export interface Published extends BuiltManifest {
   /** Name of the attempt that became the snapshot. */
@@ -61,31 +75,35 @@ export interface Published extends BuiltManifest {
 
 /**
  * Publishes one snapshot and resolves only when it is durable. The caller holds the lock of its id. Throws before the
- * rename with the snapshot absent, or `publication_uncertain` after it (PW-07.18).
+ * rename with the snapshot absent, or `publication_uncertain` after it (PW-07.18). Up to the rename it ends, at the next
+ * piece of its work, when `signal` says that nobody waits for it any more; from there on it goes to its end.
  */
 export async function publishSnapshot(
   context: PublicationContext,
   draft: DraftManifest,
   payloads: AsyncIterable<IncomingPayload>,
+  signal?: AbortSignal,
 ): Promise<Published> {
-  await refuseBeforeStaging(context, draft);
-  return new Publication(context, draft).run(payloads);
+  await refuseBeforeStaging(context, draft, signal);
+  return new Publication(context, draft, signal).run(payloads);
 }
 
 class Publication {
   readonly #context: PublicationContext;
   readonly #draft: DraftManifest;
+  readonly #signal: AbortSignal | undefined;
   readonly #id: string;
   readonly #attempt = freshAttemptName();
   readonly #directory: string;
   /** Every sync and read-back under way: all are awaited, whatever happens, before this publication ends. */
   readonly #underWay: Promise<unknown>[] = [];
-  #phase: Phase = 'attempt';
+  #step: Step = 'attempt';
   #made = false;
   #failuresBefore = 0;
 
-  constructor(context: PublicationContext, draft: DraftManifest) {
+  constructor(context: PublicationContext, draft: DraftManifest, signal: AbortSignal | undefined) {
     this.#context = context;
+    this.#signal = signal;
     this.#draft = draft;
     this.#id = draft.snapshot.snapshot_id;
     this.#directory = attemptDirectory(context.layout, this.#attempt);
@@ -107,15 +125,19 @@ class Publication {
   /** A disk that fails because it is another one by now is away for a while, not broken. */
   #failure(error: unknown): SnapshotError {
     const attempt = this.#made ? attemptLocation(this.#attempt) : undefined;
-    const failure = publicationFailure(error, this.#id, this.#phase, attempt);
+    const failure = publicationFailure(error, {
+      id: this.#id,
+      step: this.#step,
+      attempt,
+      signal: this.#signal,
+    });
     if (failure.code !== 'publication_failed') return failure;
     try {
       this.#context.identity.check();
       return failure;
     } catch (away) {
       if (!isAnySnapshotError(away)) return failure;
-      if (attempt !== undefined) away.attempt = attempt;
-      return away;
+      return attempt === undefined ? away : away.withAttempt(attempt);
     }
   }
 
@@ -123,27 +145,27 @@ class Publication {
     const { fs } = this.#context;
     await fs.makeDirectory(this.#directory);
     this.#made = true;
-    this.#phase = 'intent';
+    this.#step = 'intent';
     await this.#write(INTENT_FILE, intentBytes(this.#id));
 
-    this.#phase = 'payloads';
+    this.#step = 'payloads';
     const { written, dtypes } = await this.#receive(payloads);
     checkArrivals(this.#draft, dtypes, written);
 
-    this.#phase = 'manifest';
+    this.#step = 'manifest';
     const built = buildManifest(settled(this.#draft, dtypes), Object.fromEntries(written));
     await this.#write(MANIFEST_FILE, built.bytes);
 
     // Reading back overlaps the syncs; the marker waits for both (step 4).
-    this.#phase = 'read-back';
+    this.#step = 'read-back';
     const known = await settleAll(this.#validateStaged(written), this.#underWay);
 
-    this.#phase = 'marker';
+    this.#step = 'marker';
     const marker = await this.#write(MARKER_FILE, markerBytes(built.sha256));
-    this.#phase = 'validation';
+    this.#step = 'validation';
     await settleAll(this.#validateComplete(built, known, written), [marker.synced]);
 
-    this.#phase = 'attempt sync';
+    this.#step = 'attempt sync';
     await fs.syncDirectory(this.#directory);
     return built;
   }
@@ -203,14 +225,7 @@ class Publication {
   async #validateStaged(written: ReadonlyMap<ArrayKey, WrittenPayload>): Promise<KnownProofs> {
     const known: Record<string, FileStamp> = {};
     for (const { key, stamp } of written.values()) if (stamp !== null) known[payloadFileName(key)] = stamp;
-    const { stamps } = await this.#proverFor(written).run('verify', {
-      directory: this.#directory,
-      snapshotId: this.#id,
-      stage: 'staged',
-      payloads: 'all',
-      known,
-    });
-    return stamps;
+    return (await this.#prove('staged', known, written)).proofs;
   }
 
   async #validateComplete(
@@ -218,27 +233,36 @@ class Publication {
     known: KnownProofs,
     written: ReadonlyMap<ArrayKey, WrittenPayload>,
   ): Promise<void> {
-    const { manifestSha256 } = await this.#proverFor(written).run('verify', {
-      directory: this.#directory,
-      snapshotId: this.#id,
-      stage: 'complete',
-      payloads: 'all',
-      known,
-    });
+    const { manifestSha256 } = await this.#prove('complete', known, written);
     if (manifestSha256 !== built.sha256)
       throw new Error('The staged manifest is not the one that was written.');
   }
 
   /** What was written a moment ago is in memory still: of a few small files the hand-over would cost more than the proof. */
-  #proverFor(written: ReadonlyMap<ArrayKey, WrittenPayload>): Prover {
-    const { prover, nearProver } = this.#context;
+  #prove(
+    stage: 'staged' | 'complete',
+    known: KnownProofs,
+    written: ReadonlyMap<ArrayKey, WrittenPayload>,
+  ): ReturnType<Proofs['provePackage']> {
+    const { proofs, near } = this.#context;
     const bytes = [...written.values()].reduce((sum, payload) => sum + payload.byteLength, 0);
-    return bytes <= NEAR_BYTES && written.size <= NEAR_FILES ? nearProver : prover;
+    const request = {
+      directory: this.#directory,
+      snapshotId: this.#id,
+      stage,
+      payloads: 'all',
+      known,
+    } as const;
+    return bytes <= NEAR_BYTES && written.size <= NEAR_FILES
+      ? proofs.provePackage(request, this.#signal, near)
+      : proofs.provePackage(request, this.#signal);
   }
 
   async #write(name: string, bytes: Uint8Array): Promise<{ readonly synced: Promise<void> }> {
-    const file = await writeSmallFile(this.#context.fs, `${this.#directory}/${name}`, bytes);
+    const { fs } = this.#context;
+    const file = writeAndSync(fs, fs.createFile(`${this.#directory}/${name}`), bytes);
     this.#underWay.push(file.synced);
+    await file.stored;
     return file;
   }
 
@@ -248,11 +272,12 @@ class Publication {
    */
   async #rename(built: BuiltManifest): Promise<void> {
     const { fs, layout, identity } = this.#context;
-    this.#phase = 'rename';
+    this.#step = 'rename';
     await refuseExisting(this.#context, this.#id);
     const target = snapshotDirectory(layout, this.#id);
     identity.check();
     const own = fs.statEntry(this.#directory);
+    this.#signal?.throwIfAborted();
     this.#failuresBefore = this.#parentFailures();
     try {
       await fs.rename(this.#directory, target);
@@ -265,7 +290,7 @@ class Publication {
 
   async #syncParents(built: BuiltManifest): Promise<void> {
     const { directorySyncs, layout, identity } = this.#context;
-    this.#phase = 'parent sync';
+    this.#step = 'parent sync';
     try {
       await settleAll(directorySyncs.sync(layout.snapshots), [directorySyncs.sync(layout.staging)]);
       if (this.#parentFailures() !== this.#failuresBefore) {
@@ -289,7 +314,7 @@ class Publication {
       'publication_uncertain',
       `${location} was renamed into place, but making that durable failed. The snapshot may be published: read it ` +
         'before anything else is tried; it is never overwritten.',
-      { snapshot_id: this.#id, location, manifest_sha256: built.sha256, phase: this.#phase },
+      { snapshot_id: this.#id, location, manifest_sha256: built.sha256, phase: this.#step },
       { cause },
     );
   }
@@ -309,4 +334,86 @@ function isSameDirectory(fs: FileSystem, target: string, own: FileStamp): boolea
   } catch (error) {
     return !isMissing(error);
   }
+}
+
+/** Step 1: everything that can be refused before anything is made. */
+async function refuseBeforeStaging(
+  context: PublicationContext,
+  draft: DraftManifest,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { snapshot_id: id, parent_id: parentId } = draft.snapshot;
+  checkArrayCount(draft, context.limits);
+  resolveContext(context.declarations, draft.snapshot.fingerprint);
+  context.identity.check();
+  try {
+    await refuseExisting(context, id);
+    if (parentId !== null) await proveParent(context, parentId, signal);
+    await context.space.check(0);
+  } catch (error) {
+    context.identity.check();
+    // A parent that cannot be read is no fault of the document that names it.
+    if (isAnySnapshotError(error) && error.code !== 'storage_integrity') throw error;
+    throw publicationFailure(error, { id, step: 'validation of the request', signal });
+  }
+}
+
+/** Anything under the id counts: a package, an empty directory, a file, a link (PW-07.04). */
+async function refuseExisting(context: PublicationContext, id: string): Promise<void> {
+  try {
+    context.fs.statEntry(snapshotDirectory(context.layout, id));
+  } catch (error) {
+    if (isMissing(error)) return;
+    throw error;
+  }
+  throw await existing(context, id);
+}
+
+/** The refusal for an id that is taken, with the stored manifest's digest where it can be read. */
+async function existing(context: PublicationContext, id: string): Promise<SnapshotError<'snapshot_exists'>> {
+  const directory = snapshotDirectory(context.layout, id);
+  const location = snapshotLocation(id);
+  let digest: { manifest_sha256: string } | undefined;
+  let state = 'It is not a readable package: inspect it.';
+  try {
+    const input = { directory, snapshotId: id, stage: 'complete', payloads: 'none' } as const;
+    const { manifestSha256 } = await context.executor.run('verify', input);
+    digest = { manifest_sha256: manifestSha256 };
+    state = 'If its manifest_sha256 is that of your manifest, it is the same manifest.';
+  } catch {
+    // The refusal holds whatever lies there; its digest is a help, not a condition.
+  }
+  return new SnapshotError(
+    'snapshot_exists',
+    `${location} exists already and is never overwritten. ${state}`,
+    { snapshot_id: id, location, ...digest },
+  );
+}
+
+/** A parent must be published and valid when its child is published (PW-07.01). */
+async function proveParent(
+  context: PublicationContext,
+  parentId: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const directory = snapshotDirectory(context.layout, parentId);
+  try {
+    const request = { directory, snapshotId: parentId, stage: 'complete', payloads: 'all' } as const;
+    await context.proofs.provePackage(request, signal);
+  } catch (cause) {
+    if (!isAnySnapshotError(cause) || cause.code === 'unavailable' || isUnreadable(cause)) throw cause;
+    throw new SnapshotError(
+      'parent_not_complete',
+      `The parent ${parentId} is not a published, valid snapshot of this store. ${cause.message}`,
+      {
+        parent_id: parentId,
+        errors: [{ path: 'snapshot.parent_id', message: 'must name a published, valid snapshot' }],
+      },
+      { cause },
+    );
+  }
+}
+
+function isUnreadable(error: SnapshotError): boolean {
+  return isSnapshotError(error, 'storage_integrity') && error.details.problem === 'unreadable';
 }

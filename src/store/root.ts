@@ -2,7 +2,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import { isAnySnapshotError, SnapshotError } from '../contract/errors.ts';
 import type { FileStat, FileSystem, FileSystemReader } from './file-system.ts';
-import { errnoOf, isMissing } from './io-errors.ts';
+import { errnoOf, isMissing } from './io.ts';
 import { longestName, longestPath, type Layout } from './layout.ts';
 
 /** A root that cannot hold a store. The message is complete and names the path: it is meant for the operator. */

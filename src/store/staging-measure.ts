@@ -1,6 +1,6 @@
 /** How much lies in staging: what an operator watches, without opening a file. */
 import type { FileSystemReader } from './file-system.ts';
-import { isMissing } from './io-errors.ts';
+import { isMissing } from './io.ts';
 
 export interface StagingMeasure {
   readonly count: number;

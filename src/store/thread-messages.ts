@@ -1,40 +1,23 @@
-/** What travels between the service's thread and its proving threads, errors included. */
+/** What travels between the service's thread and the threads of the engine, errors included. */
 import type { Declarations } from '../contract/contexts.ts';
-import {
-  ContractViolationError,
-  isAnySnapshotError,
-  SnapshotError,
-  SnapshotNotFoundError,
-  StorageIntegrityError,
-  UnsupportedPackageError,
-  type ErrorCode,
-  type ErrorDetails,
-} from '../contract/errors.ts';
-import type { BlockRead } from './block-reading.ts';
-import type { Descriptor } from './file-system.ts';
-import type { TaskInput, TaskKind } from './proof-tasks.ts';
+import { isAnySnapshotError, SnapshotError, type ErrorCode, type ErrorDetails } from '../contract/errors.ts';
+import type { TaskInput, TaskKind } from './engine.ts';
 
-export interface ProvingThreadData {
+export interface ThreadData {
   readonly declarations: Declarations;
+  /** Bound of what the thread remembers of manifests. */
+  readonly manifestBytes: number;
+  /** See `OpenDescriptors`. */
+  readonly openDescriptors: SharedArrayBuffer;
 }
 
 /** What one turn of a thread's event loop has to say travels as one message: to wake the other thread costs most. */
 export type Batch<T> = readonly T[];
 
-export type Request =
+export type Message =
   | { readonly id: number; readonly kind: TaskKind; readonly input: TaskInput<TaskKind> }
-  | { readonly id: number; readonly kind: 'read-block'; readonly read: BlockRead }
-  | {
-      readonly id: number;
-      readonly kind: 'sink-open';
-      readonly sink: number;
-      readonly file: Descriptor;
-      readonly path: string;
-      readonly name: string;
-    }
-  | { readonly id: number; readonly kind: 'sink-store'; readonly sink: number; readonly bytes: Uint8Array }
-  | { readonly id: number; readonly kind: 'sink-finish'; readonly sink: number }
-  | { readonly id: number; readonly kind: 'sink-abandon'; readonly sink: number };
+  /** Nobody waits for the answer of this task any more. */
+  | { readonly abort: number };
 
 export type Answer =
   { readonly id: number; readonly value: unknown } | { readonly id: number; readonly error: PortableError };
@@ -74,22 +57,7 @@ export function unpackError(packed: PortableError): Error {
     return packed.cause === null ? new Error(packed.message) : unpackCause(packed.cause);
   }
   const options = packed.cause === null ? undefined : { cause: unpackCause(packed.cause) };
-  return revive(packed.code, packed.message, packed.details ?? {}, options);
-}
-
-function revive(code: ErrorCode, message: string, details: object, options?: ErrorOptions): SnapshotError {
-  switch (code) {
-    case 'storage_integrity':
-      return new StorageIntegrityError(message, details as ErrorDetails<'storage_integrity'>, options);
-    case 'unsupported_package':
-      return new UnsupportedPackageError(message, details as ErrorDetails<'unsupported_package'>, options);
-    case 'contract_violation':
-      return new ContractViolationError((details as ErrorDetails<'contract_violation'>).errors, options);
-    case 'snapshot_not_found':
-      return new SnapshotNotFoundError((details as ErrorDetails<'snapshot_not_found'>).snapshot_id);
-    default:
-      return new SnapshotError(code, message, details, options);
-  }
+  return new SnapshotError(packed.code, packed.message, packed.details ?? {}, options);
 }
 
 function packCause(cause: Error): PortableCause {

@@ -4,18 +4,18 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { workerProver } from '../../dist/src/index.js';
-import { BLOCK_BYTES } from '../../src/store/block-pool.ts';
-import type { Prover } from '../../src/store/prover.ts';
+import { workerPool } from '../../dist/src/store/worker-pool.js';
+import { BLOCK_BYTES } from '../../src/store/blocks.ts';
+import type { Executor } from '../../src/store/engine.ts';
 import { declarations, pattern, temporaryRoot } from '../support/stores.ts';
 
-let prover: Prover;
+let pool: Executor;
 const open: number[] = [];
 
 beforeAll(() => {
-  prover = workerProver(declarations, 2);
+  pool = workerPool(declarations, { threads: 2, manifestBytes: 1024 * 1024 });
 });
-afterAll(() => prover.close());
+afterAll(() => pool.close());
 afterEach(() => {
   for (const file of open.splice(0)) fs.closeSync(file);
 });
@@ -37,7 +37,7 @@ describe('a sink', () => {
   test('stores blocks in the order in which they were given, without being waited for', async () => {
     const path = join(temporaryRoot(), 'array-a.bin');
     const bytes = pattern(3 * BLOCK_BYTES + 12_345);
-    const sink = prover.openSink(created(path), path, 'array-a.bin');
+    const sink = pool.openSink(created(path), path, 'array-a.bin');
     const stored = [];
     for (let at = 0; at < bytes.length; at += BLOCK_BYTES) {
       stored.push(sink.store(shared(bytes.subarray(at, at + BLOCK_BYTES))));
@@ -55,7 +55,7 @@ describe('a sink', () => {
       const path = join(temporaryRoot(), 'array-a.bin');
       const full = fs.openSync('/dev/full', 'w');
       open.push(full);
-      const sink = prover.openSink(full, path, 'array-a.bin');
+      const sink = pool.openSink(full, path, 'array-a.bin');
       const stores = [sink.store(shared(pattern(10))), sink.store(shared(pattern(20)))];
       const [first, second] = await Promise.allSettled(stores);
       expect(first).toMatchObject({ status: 'rejected', reason: { code: 'ENOSPC', syscall: 'write' } });
@@ -70,7 +70,7 @@ describe('a sink', () => {
     const file = created(path);
     fs.renameSync(path, `${path}.moved`);
     fs.writeFileSync(path, pattern(4096, 9));
-    const sink = prover.openSink(file, path, 'array-a.bin');
+    const sink = pool.openSink(file, path, 'array-a.bin');
     await expect(sink.store(shared(pattern(4096, 1)))).rejects.toMatchObject({
       code: 'storage_integrity',
       details: { problem: 'checksum', location: 'array-a.bin' },
@@ -81,7 +81,7 @@ describe('a sink', () => {
   test('that was abandoned leaves no descriptor open', async () => {
     const root = temporaryRoot();
     const path = join(root, 'array-a.bin');
-    const sink = prover.openSink(created(path), path, 'array-a.bin');
+    const sink = pool.openSink(created(path), path, 'array-a.bin');
     await sink.store(shared(pattern(100)));
     await sink.abandon();
     fs.closeSync(open.pop() ?? -1);

@@ -5,6 +5,9 @@ import { FAULT_ERRORS, FaultFileSystem } from '../support/fault-file-system.ts';
 import { longPublication, publicationScenarios, rootScenario } from '../support/fault-scenarios.ts';
 import { idOf, publishExample, refusalOf, storeAt, temporaryRoot } from '../support/stores.ts';
 
+/** A block is written in pieces of 128 KiB. */
+const PIECES_OF_BLOCK = 8;
+
 describe('whichever operation of it fails, however it fails: all or nothing, told truthfully, kept as evidence', () => {
   test.each([...publicationScenarios, rootScenario])('$name', { timeout: 180_000 }, async (scenario) => {
     const { faults, violations } = await exhaustFaults(scenario);
@@ -28,9 +31,9 @@ describe('whichever operation of it fails, however it fails: all or nothing, tol
     const store = storeAt(root, { fileSystem });
     await store.prepare();
     const writes = () =>
-      fileSystem.log.filter(({ method, path }) => method === 'write' && path.endsWith('n.bin'));
+      fileSystem.log.filter(({ method, path }) => method === 'writeSync' && path.endsWith('n.bin'));
     fileSystem.hook = async ({ method }) => {
-      if (method === 'syncData') await vi.waitUntil(() => writes().length === 34);
+      if (method === 'syncData') await vi.waitUntil(() => writes().length === 33 * PIECES_OF_BLOCK + 1);
     };
     fileSystem.arm({ at: 1, kind: 'EIO', method: 'syncData' });
     const error = await refusalOf(

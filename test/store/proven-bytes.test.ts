@@ -1,10 +1,19 @@
 import { describe, expect, test } from 'vitest';
 
-import { inlineProver, type Prover } from '../../src/store/prover.ts';
+import { parseSnapshotMetadata } from '../../src/contract/manifest.ts';
+import { declaredArrays, payloadsOf } from '../../src/store/arrivals.ts';
+import { BlockPool } from '../../src/store/blocks.ts';
+import { DirectorySyncs } from '../../src/store/directory-syncs.ts';
+import { Engine, inlineExecutor } from '../../src/store/engine.ts';
+import { layoutOf } from '../../src/store/layout.ts';
 import { nodeFileSystem } from '../../src/store/node-file-system.ts';
+import { Proofs } from '../../src/store/proofs.ts';
+import { publishSnapshot } from '../../src/store/publication.ts';
+import { StoreIdentity } from '../../src/store/root.ts';
+import { SpaceReserve } from '../../src/store/space-reserve.ts';
 import type { FileSystem } from '../../src/store/file-system.ts';
 import { StorageIntegrityError } from '../../src/contract/errors.ts';
-import { declarations, idOf, publishExample, storeAt, temporaryRoot } from '../support/stores.ts';
+import { declarations, idOf, metadataOf, publishExample, storeAt, temporaryRoot } from '../support/stores.ts';
 
 /** A disk that, from a moment on, gives other bytes under an unchanged state of the file. */
 function rottingDisk(): { fileSystem: FileSystem; rot: () => void } {
@@ -59,11 +68,28 @@ describe('the thread that publishes proves nothing large', () => {
         return count;
       },
     };
-    const elsewhere: Prover = inlineProver(nodeFileSystem, declarations);
+    const elsewhere = inlineExecutor(new Engine(nodeFileSystem, declarations, 0));
     const root = temporaryRoot();
-    const store = storeAt(root, { fileSystem: here, prover: elsewhere });
-    const large = new Uint8Array(3 * 1024 * 1024).fill(7);
-    await publishExample(store, idOf(1), { large });
+    await storeAt(root).prepare();
+    const arrays = { large: new Uint8Array(3 * 1024 * 1024).fill(7) };
+    const { large } = arrays;
+    await publishSnapshot(
+      {
+        fs: here,
+        layout: layoutOf(root),
+        identity: new StoreIdentity(here, layoutOf(root)),
+        declarations,
+        executor: elsewhere,
+        near: inlineExecutor(new Engine(here, declarations, 0)),
+        proofs: new Proofs(elsewhere),
+        blocks: new BlockPool(),
+        directorySyncs: new DirectorySyncs(here),
+        limits: {},
+        space: new SpaceReserve(here, root, 0),
+      },
+      { snapshot: parseSnapshotMetadata(metadataOf(idOf(1))), arrays: declaredArrays(arrays) },
+      payloadsOf(arrays),
+    );
     expect(hashedHere).toBeLessThan(64 * 1024);
     expect((await storeAt(root).open(idOf(1))).manifest.arrays['large']?.byte_length).toBe(
       String(large.length),

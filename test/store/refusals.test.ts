@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { DraftArray, DraftManifest } from '../../src/contract/manifest.ts';
 import { parseSnapshotMetadata } from '../../src/contract/manifest.ts';
-import type { IncomingPayload } from '../../src/store/incoming-payloads.ts';
+import type { IncomingPayload } from '../../src/store/arrivals.ts';
 import type { LocalSnapshotStore } from '../../src/store/local-snapshot-store.ts';
 import { FaultFileSystem } from '../support/fault-file-system.ts';
 import { flip } from '../support/package-damage.ts';

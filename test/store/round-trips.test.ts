@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { DTYPE_NAMES, DTYPES } from '../../src/contract/dtypes.ts';
 import { parseDraft } from '../../src/contract/manifest.ts';
 import { parseStrictJson } from '../../src/contract/strict-json.ts';
-import type { ArrayInput } from '../../src/store/library-arrays.ts';
+import type { ArrayInput } from '../../src/store/arrivals.ts';
 import {
   attemptsOf,
   collect,

@@ -187,6 +187,7 @@ const CHANGING: ReadonlySet<Method> = new Set<Method>([
   'makeDirectory',
   'createFile',
   'write',
+  'writeSync',
   'rename',
   'close',
   'closeSync',

@@ -60,12 +60,13 @@ const CHANGES: ReadonlySet<Method> = new Set<Method>([
   'makeDirectory',
   'createFile',
   'write',
+  'writeSync',
   'syncData',
   'sync',
   'rename',
   'syncDirectory',
 ]);
-const TRANSFERS: ReadonlySet<Method> = new Set<Method>(['write', 'read', 'readSync']);
+const TRANSFERS: ReadonlySet<Method> = new Set<Method>(['write', 'writeSync', 'readSync']);
 const CLOSES: ReadonlySet<Method> = new Set<Method>(['close', 'closeSync']);
 
 export function isSync({ method }: Operation): boolean {
@@ -131,10 +132,18 @@ export class FaultFileSystem implements FileSystem {
   async write(file: Descriptor, bytes: Uint8Array, position: number): Promise<number> {
     const operation = this.#begin('write', file, { position });
     return this.#run(operation, async (kind) => {
-      if (kind === 'none') return 0;
-      if (kind === 'lost') return bytes.length;
-      const stored = kind === 'half' ? half(bytes) : kind === 'flip' ? flipped(bytes) : bytes;
-      const count = await this.#inner.write(file, stored, position);
+      const stored = storedInstead(kind, bytes);
+      const count = stored === null ? claimed(kind, bytes) : await this.#inner.write(file, stored, position);
+      if (this.keepWritten) operation.written = bytes.slice(0, count);
+      return count;
+    });
+  }
+
+  writeSync(file: Descriptor, bytes: Uint8Array, position: number): number {
+    const operation = this.#begin('writeSync', file, { position });
+    return this.#runSync(operation, (kind) => {
+      const stored = storedInstead(kind, bytes);
+      const count = stored === null ? claimed(kind, bytes) : this.#inner.writeSync(file, stored, position);
       if (this.keepWritten) operation.written = bytes.slice(0, count);
       return count;
     });
@@ -162,13 +171,6 @@ export class FaultFileSystem implements FileSystem {
 
   syncDirectory(path: string): Promise<void> {
     return this.#run(this.#begin('syncDirectory', path), () => this.#synced(this.#inner.syncDirectory, path));
-  }
-
-  async read(file: Descriptor, buffer: Uint8Array, position: number): Promise<number> {
-    return this.#run(this.#begin('read', file, { position }), async (kind) => {
-      if (kind === 'none') return 0;
-      return this.#inner.read(file, kind === 'half' ? half(buffer) : buffer, position);
-    });
   }
 
   checkWritable(path: string): Promise<void> {
@@ -305,6 +307,7 @@ const SYSCALLS: Partial<Record<Method, string>> = {
   syncDirectory: 'fsync',
   closeSync: 'close',
   readSync: 'read',
+  writeSync: 'write',
   freeBytes: 'statfs',
   statEntry: 'lstat',
   statOpen: 'fstat',
@@ -328,8 +331,20 @@ export function systemError(
 }
 
 function canHappen(kind: FaultKind, method: Method): boolean {
-  if (kind === 'flip' || kind === 'lost') return method === 'write';
+  if (kind === 'flip' || kind === 'lost') return method === 'write' || method === 'writeSync';
   return isError(kind) || TRANSFERS.has(method);
+}
+
+/** What a faulty write stores in place of `bytes`; null where nothing reaches the disk. */
+function storedInstead(kind: FaultKind | null, bytes: Uint8Array): Uint8Array | null {
+  if (kind === 'none' || kind === 'lost') return null;
+  if (kind === 'half') return half(bytes);
+  return kind === 'flip' ? flipped(bytes) : bytes;
+}
+
+/** How much a write that stored nothing says it wrote. */
+function claimed(kind: FaultKind | null, bytes: Uint8Array): number {
+  return kind === 'lost' ? bytes.length : 0;
 }
 
 function flipped(bytes: Uint8Array): Uint8Array {

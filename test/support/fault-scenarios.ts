@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 
 import { isSnapshotError, type SnapshotError } from '../../src/contract/errors.ts';
-import type { ArrayInput } from '../../src/store/library-arrays.ts';
+import type { ArrayInput } from '../../src/store/arrivals.ts';
 import type { IncompleteListing } from '../../src/store/inspection.ts';
 import type { LocalSnapshotStore } from '../../src/store/local-snapshot-store.ts';
 import type { FaultScenario, FaultyRun } from './exhaust-faults.ts';
@@ -72,8 +72,13 @@ function publicationCodes(run: FaultyRun) {
   if (struckRoom(run)) return ['unavailable', 'publication_failed', 'UnusableRootError'] as const;
   const full = run.kind === 'ENOSPC' || run.kind === 'EDQUOT';
   if (full) return ['insufficient_storage', 'publication_failed'] as const;
-  // Nothing was made yet and nothing is known against the snapshot: the caller may come again.
-  if (run.kind === 'EMFILE' && wasMade(run) === null) return ['publication_failed', 'unavailable'] as const;
+  // Nothing is known against the snapshot: the caller may come again.
+  if (run.kind === 'EMFILE') return ['unavailable'] as const;
+  const { struck } = run.fs;
+  // The store's own directories may not be changed: no publication can succeed now, whatever it brings.
+  if (run.kind === 'EACCES' && struck?.method === 'makeDirectory') return ['unavailable'] as const;
+  if (run.kind === 'EACCES' && struck?.method === 'rename') return ['unavailable'] as const;
+  if (run.kind === 'EACCES') return ['publication_failed', 'unavailable'] as const;
   // Of a parent that reads as empty nothing can be said but that it is no valid snapshot.
   if (run.kind === 'none' && wasMade(run) === null) return ['parent_not_complete'] as const;
   return ['publication_failed'] as const;

@@ -8,6 +8,8 @@ import type { FileKind, FileStat, FileSystem } from '../../src/store/file-system
 export interface MemoryFile {
   readonly kind: 'file';
   bytes: Uint8Array;
+  /** The memory that `bytes` is the beginning of, once something was written. */
+  room?: Uint8Array;
 }
 
 export interface MemoryDirectory {
@@ -67,6 +69,18 @@ function parentOf(
   return { parent, name };
 }
 
+/** Makes a file at least `length` bytes long, with room to spare behind them: large files are written piece by piece. */
+function grow(file: MemoryFile, length: number): void {
+  if (length <= file.bytes.length && file.room !== undefined) return;
+  let { room } = file;
+  if (room === undefined || room.length < length) {
+    room = new Uint8Array(Math.max(length, 2 * (room?.length ?? 0)));
+    room.set(file.bytes);
+    file.room = room;
+  }
+  file.bytes = room.subarray(0, Math.max(length, file.bytes.length));
+}
+
 /** A file system whose root directory is `tree`; `tree` shows every change. */
 export function memoryFileSystem(tree: MemoryDirectory, pause: Pause = () => Promise.resolve()): FileSystem {
   const open = new Map<number, MemoryNode>();
@@ -100,6 +114,12 @@ export function memoryFileSystem(tree: MemoryDirectory, pause: Pause = () => Pro
     buffer.set(part);
     return part.length;
   };
+  const writeAt = (descriptor: number, bytes: Uint8Array, position: number): number => {
+    const file = fileOf(descriptor, 'write');
+    grow(file, position + bytes.length);
+    file.bytes.set(bytes, position);
+    return bytes.length;
+  };
   const closeNow = (descriptor: number): void => {
     if (!open.delete(descriptor)) throw systemError('EBADF', 'close');
   };
@@ -121,12 +141,7 @@ export function memoryFileSystem(tree: MemoryDirectory, pause: Pause = () => Pro
     },
     write: async (descriptor, bytes, position) => {
       await pause('write');
-      const file = fileOf(descriptor, 'write');
-      const grown = new Uint8Array(Math.max(file.bytes.length, position + bytes.length));
-      grown.set(file.bytes);
-      grown.set(bytes, position);
-      file.bytes = grown;
-      return bytes.length;
+      return writeAt(descriptor, bytes, position);
     },
     syncData: async (descriptor) => {
       await pause('fdatasync');
@@ -159,10 +174,6 @@ export function memoryFileSystem(tree: MemoryDirectory, pause: Pause = () => Pro
       await pause('fsync of a directory');
       if (find(tree, path, 'open').kind !== 'directory') throw systemError('ENOTDIR', 'open');
     },
-    read: async (descriptor, buffer, position) => {
-      await pause('read');
-      return readAt(descriptor, buffer, position);
-    },
     checkWritable: async (path) => {
       await pause('access');
       find(tree, path, 'access');
@@ -179,6 +190,7 @@ export function memoryFileSystem(tree: MemoryDirectory, pause: Pause = () => Pro
     statOpen: (descriptor) => statOf(nodeOf(descriptor, 'fstat')),
     readSync: (descriptor, buffer, offset, length, position) =>
       readAt(descriptor, buffer.subarray(offset, offset + length), position),
+    writeSync: writeAt,
     closeSync: closeNow,
   };
 }

@@ -48,19 +48,39 @@ export class History<T = never> {
   }
 
   async during<R>(change: Change, work: () => Promise<R>): Promise<R> {
-    const operation: Operation = { ...change, begin: this.tick(), end: Infinity, succeeded: true };
-    this.operations.push(operation);
+    const operation = this.#begin(change);
     try {
-      const result = await work();
-      // A short write changed only what it says it wrote.
-      if (operation.kind === 'write') operation.bytes = operation.bytes.subarray(0, Number(result));
-      return result;
+      return this.#succeeded(operation, await work());
     } catch (error) {
       operation.succeeded = false;
       throw error;
     } finally {
       operation.end = this.tick();
     }
+  }
+
+  duringSync<R>(change: Change, work: () => R): R {
+    const operation = this.#begin(change);
+    try {
+      return this.#succeeded(operation, work());
+    } catch (error) {
+      operation.succeeded = false;
+      throw error;
+    } finally {
+      operation.end = this.tick();
+    }
+  }
+
+  #begin(change: Change): Operation {
+    const operation: Operation = { ...change, begin: this.tick(), end: Infinity, succeeded: true };
+    this.operations.push(operation);
+    return operation;
+  }
+
+  #succeeded<R>(operation: Operation, result: R): R {
+    // A short write changed only what it says it wrote.
+    if (operation.kind === 'write') operation.bytes = operation.bytes.subarray(0, Number(result));
+    return result;
   }
 }
 
@@ -87,6 +107,10 @@ export function recordingFileSystem<T>(inner: FileSystem, history: History<T>): 
     write: (descriptor, bytes, position) =>
       history.during({ kind: 'write', ...fileOf(descriptor), position, bytes: bytes.slice() }, () =>
         inner.write(descriptor, bytes, position),
+      ),
+    writeSync: (descriptor, bytes, position) =>
+      history.duringSync({ kind: 'write', ...fileOf(descriptor), position, bytes: bytes.slice() }, () =>
+        inner.writeSync(descriptor, bytes, position),
       ),
     syncData: (descriptor) =>
       history.during({ kind: 'sync', ...fileOf(descriptor) }, () => inner.syncData(descriptor)),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
 import { SnapshotError, type ErrorCode } from '../../src/contract/errors.ts';
-import type { ArrayInput } from '../../src/store/library-arrays.ts';
+import type { ArrayInput } from '../../src/store/arrivals.ts';
 import { LocalSnapshotStore } from '../../src/store/local-snapshot-store.ts';
 import type { StoreOptions } from '../../src/store/store-options.ts';
 import { declarations, idOf, metadataOf } from './example.ts';

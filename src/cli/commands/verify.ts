@@ -73,7 +73,7 @@ async function verify(root: string, ids: readonly string[], options: VerifyOptio
   const { store, names } = await openLocalStore(root, options.contexts, options.jobs);
   try {
     const chosen = ids.length === 0 ? names : ids.map((id) => chosenId(id, names));
-    const { problems, bytes } = await proveAll(store, root, chosen, options);
+    const { problems, bytes } = await proveAll(store, chosen, options);
     const { incomplete } = await store.inspectIncomplete();
     return {
       root,
@@ -107,11 +107,9 @@ const FOREIGN = 'does not belong into snapshots/: its name is not a snapshot id'
 
 async function proveAll(
   store: LocalSnapshotStore,
-  root: string,
   names: readonly string[],
   { jobs }: VerifyOptions,
 ): Promise<{ readonly problems: readonly Problem[]; readonly bytes: bigint }> {
-  const { proveSnapshot } = await import('../snapshot-proof.ts');
   const progress = await progressBar('verifying snapshots', { format: String });
   const problems: Problem[] = [];
   const waiting = names.values();
@@ -121,9 +119,9 @@ async function proveAll(
     for (const name of waiting) {
       try {
         if (!isSnapshotId(name)) throw new Error(FOREIGN);
-        const proven = await proveSnapshot(store, root, name);
+        const { manifest } = await store.readManifest(name);
         // Added only now: the other lanes add to it meanwhile.
-        bytes += proven;
+        for (const { byte_length: length } of Object.values(manifest.arrays)) bytes += BigInt(length);
       } catch (error) {
         problems.push(problemOf(name, error));
       }

@@ -67,9 +67,7 @@ function problemContent(status: number, codes: readonly ErrorCode[]): JsonObject
 
 function exampleError(code: ErrorCode): SnapshotError {
   const { detail, details, attempt } = PROBLEM_GUIDE[code].example;
-  const error = new SnapshotError(code, detail, details);
-  if (attempt !== undefined) error.attempt = attempt;
-  return error;
+  return new SnapshotError(code, detail, details, attempt === undefined ? {} : { attempt });
 }
 
 /** As the service itself renders it. */

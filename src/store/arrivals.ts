@@ -1,10 +1,27 @@
-/** Matches what arrives against what was declared (PW-07.04 steps 1 and 3): no array missing, undeclared or twice. */
-import { arrayKeyOfFileName, payloadFileName } from '../contract/package.ts';
-import { dtypeWidth, type Dtype } from '../contract/dtypes.ts';
+/**
+ * What a publication is asked to take, and what then arrives: the metadata document, arrays of library callers as payloads,
+ * and each payload matched against its declaration (PW-07.04 steps 1 and 3): no array missing, undeclared or twice.
+ */
+import {
+  dtypeOfTypedArray,
+  dtypeWidth,
+  isDtype,
+  littleEndian,
+  type Dtype,
+  type IntegerArray,
+} from '../contract/dtypes.ts';
 import { ContractViolationError, SnapshotError, summarize, type Violation } from '../contract/errors.ts';
 import { isArrayKey, type ArrayKey } from '../contract/ids.ts';
-import { DTYPE_MISSING, type DraftArray, type DraftManifest } from '../contract/manifest.ts';
-import type { WrittenPayload } from './payload-writer.ts';
+import { DTYPE_MISSING, parseDraft, type DraftArray, type DraftManifest } from '../contract/manifest.ts';
+import { arrayKeyOfFileName, payloadFileName } from '../contract/package.ts';
+import { parseStrictJson } from '../contract/strict-json.ts';
+
+/** What of a payload is known once all of it has arrived. */
+export interface ArrivedPayload {
+  readonly byteLength: number;
+  /** 64 lowercase hex, of the bytes as they were received. */
+  readonly sha256: string;
+}
 
 /** One array on its way in. `name` is the array's key or its file name `array-<key>.bin`. */
 export interface IncomingPayload {
@@ -130,7 +147,7 @@ export function checkArrayCount(draft: DraftManifest, limits: StoreLimits): void
 export function checkArrivals(
   draft: DraftManifest,
   dtypes: ReadonlyMap<ArrayKey, Dtype>,
-  written: ReadonlyMap<ArrayKey, WrittenPayload>,
+  written: ReadonlyMap<ArrayKey, ArrivedPayload>,
 ): void {
   // An absent part can say no dtype either.
   if (Object.keys(draft.arrays).some((key) => draft.arrays[key]?.dtype === undefined && !dtypes.has(key))) {
@@ -168,4 +185,124 @@ export function checkArrivals(
     }
   }
   if (errors.length > 0) throw arrayMismatch(errors, detail);
+}
+
+/** A document of this size is read in a few milliseconds, whatever it holds. */
+const SMALL_DOCUMENT_BYTES = 64 * 1024;
+
+/** Generous for everything around the arrays and for what an array may say, and small beside what a MiB can hold. */
+const VALUES = 10_000;
+const VALUES_PER_ARRAY = 100;
+
+/**
+ * Throws `malformed_json`, `limit_exceeded` (`metadata_values`) or `ContractViolationError`. A dtype may be missing: a
+ * payload may know its own.
+ */
+export function readDraft(bytes: Uint8Array, maxValues: number): DraftManifest {
+  return parseDraft(parseStrictJson(bytes, { maxValues }), { dtypeFromPayload: true });
+}
+
+export class DraftReader {
+  readonly #readElsewhere: (bytes: Uint8Array, maxValues: number) => Promise<DraftManifest>;
+  readonly #maxValues: number;
+  /** A document of a few MiB may hold millions of values: of such trees there is one at a time, in one thread of many. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** `maxArrays` of one snapshot, absent where any number may come. */
+  constructor(
+    maxArrays: number | undefined,
+    readElsewhere: (bytes: Uint8Array, maxValues: number) => Promise<DraftManifest>,
+  ) {
+    this.#maxValues = maxArrays === undefined ? Infinity : VALUES + VALUES_PER_ARRAY * maxArrays;
+    this.#readElsewhere = readElsewhere;
+  }
+
+  async read(bytes: Uint8Array): Promise<DraftManifest> {
+    if (bytes.length <= SMALL_DOCUMENT_BYTES) return readDraft(bytes, this.#maxValues);
+    const turn = this.#last.then(() => this.#readElsewhere(bytes, this.#maxValues));
+    this.#last = turn.catch(() => undefined);
+    const { snapshot, arrays } = await turn;
+    // Whatever travels between threads comes with a prototype, and `constructor` is a legal key.
+    return { snapshot, arrays: Object.assign(Object.create(null) as DraftManifest['arrays'], arrays) };
+  }
+}
+
+/** A stream of raw little-endian bytes with its dtype; chunks may be of any length. */
+export interface ByteStream {
+  readonly dtype: Dtype;
+  readonly data: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+}
+
+export type ArrayInput = IntegerArray | ByteStream;
+
+/** Bytes copied at once from a caller's array. */
+const COPY_BYTES = 1024 * 1024;
+
+/** Throws `ContractViolationError` listing every key and every value that is not an array of integers. */
+export function declaredArrays(arrays: Readonly<Record<ArrayKey, ArrayInput>>): DraftManifest['arrays'] {
+  const declared = Object.create(null) as Record<ArrayKey, DraftArray>;
+  const errors: Violation[] = [];
+  for (const [key, input] of Object.entries(arrays)) {
+    const path = `arrays.${key}`;
+    if (!isArrayKey(key)) {
+      errors.push({ path, message: 'is no array key: expected [a-z][a-z0-9_]{0,63}' });
+      continue;
+    }
+    const dtype = dtypeOf(input);
+    if (dtype === null) {
+      errors.push({
+        path: `${path}.dtype`,
+        message:
+          'expected a typed array of 8 to 64 bit integers, or { dtype, data } with one of their dtypes',
+      });
+      continue;
+    }
+    declared[key] = { dtype };
+  }
+  if (errors.length > 0) throw new ContractViolationError(errors);
+  return declared;
+}
+
+export async function* payloadsOf(
+  arrays: Readonly<Record<ArrayKey, ArrayInput>>,
+): AsyncGenerator<IncomingPayload, void, void> {
+  for (const [name, input] of Object.entries(arrays)) {
+    yield { name, chunks: isByteStream(input) ? iterate(name, input.data) : littleEndianBytes(input) };
+    await Promise.resolve();
+  }
+}
+
+function dtypeOf(input: unknown): Dtype | null {
+  if (isByteStream(input)) return isDtype(input.dtype) ? input.dtype : null;
+  return dtypeOfTypedArray(input);
+}
+
+function isByteStream(input: unknown): input is ByteStream {
+  return (
+    typeof input === 'object' &&
+    input !== null &&
+    'dtype' in input &&
+    'data' in input &&
+    !ArrayBuffer.isView(input)
+  );
+}
+
+/** Wider elements or text would be cut down to bytes without a word. */
+async function* iterate(key: ArrayKey, data: ByteStream['data']): AsyncGenerator<Uint8Array, void, void> {
+  for await (const chunk of data as AsyncIterable<unknown> | Iterable<unknown>) {
+    if (!(chunk instanceof Uint8Array)) {
+      throw new ContractViolationError([
+        { path: `arrays.${key}`, message: 'must be a stream of Uint8Array chunks; found another value' },
+      ]);
+    }
+    yield chunk;
+  }
+}
+
+async function* littleEndianBytes(array: IntegerArray): AsyncGenerator<Uint8Array, void, void> {
+  const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+  for (let at = 0; at < bytes.length; at += COPY_BYTES) {
+    yield littleEndian(bytes.slice(at, at + COPY_BYTES), array.BYTES_PER_ELEMENT);
+    await Promise.resolve();
+  }
 }

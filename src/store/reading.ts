@@ -1,0 +1,319 @@
+/** What readers get of a proven snapshot: one array block by block, a whole package as files, or everything in memory. */
+import pMap from 'p-map';
+import { ownedArray, type ReadonlyIntegerArray } from '../contract/dtypes.ts';
+import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
+import type { ArrayEntry, Manifest } from '../contract/manifest.ts';
+import { INTENT_FILE, intentBytes, MANIFEST_FILE, MARKER_FILE, markerBytes } from '../contract/package.ts';
+import { BLOCK_BYTES, BLOCKS_AHEAD, expectedMac, type Block, type BlockPool } from './blocks.ts';
+import type { Executor } from './engine.ts';
+import { sameStamp, type Descriptor, type FileSystem } from './file-system.ts';
+import { readFailure } from './io.ts';
+import { changedWhileRead, SMALL_PAYLOAD_BYTES, type PayloadProof } from './payload-proof.ts';
+import { inBatches, type ProvenPackage } from './proofs.ts';
+import { named } from './verification.ts';
+
+export interface ReadingContext {
+  readonly fs: FileSystem;
+  readonly executor: Executor;
+  readonly blocks: BlockPool;
+}
+
+/** A proven manifest, read. */
+export interface ReadManifest extends ProvenPackage {
+  readonly manifest: Manifest;
+}
+
+const decoder = new TextDecoder();
+
+/** Safe only for bytes that were just proven canonical: then `JSON.parse` loses nothing. */
+export function parseProven(bytes: Uint8Array): Manifest {
+  const manifest = JSON.parse(decoder.decode(bytes)) as Manifest;
+  // `__proto__` is no legal key, but `constructor` is: lookups must not find the prototype's.
+  return {
+    ...manifest,
+    arrays: Object.assign(Object.create(null) as object, manifest.arrays),
+  };
+}
+
+interface FilledBlock {
+  readonly block: Block;
+  readonly bytes: Uint8Array;
+  /** Of its first byte in the file. */
+  readonly position: number;
+}
+
+/** Where the bytes of a payload come from: memory, or a descriptor with the proof of what it must give. */
+export type PayloadSource =
+  | { readonly bytes: Uint8Array; readonly descriptor: null }
+  | { readonly bytes: null; readonly descriptor: Descriptor | null; readonly proof: PayloadProof };
+
+/** One proven array. Whoever got it must `close` it once the last of its bytes has left. */
+export class StoredPayload {
+  readonly snapshotId: SnapshotId;
+  readonly key: ArrayKey;
+  readonly entry: ArrayEntry;
+  /** 64 lowercase hex. */
+  readonly manifestSha256: string;
+  /** Bytes. */
+  readonly byteLength: number;
+  readonly #context: ReadingContext;
+  readonly #source: PayloadSource;
+  /** Reads under way: the descriptor outlives them, lest its number already belong to another file. */
+  readonly #reads = new Set<Promise<unknown>>();
+  #closed = false;
+
+  constructor(
+    context: ReadingContext,
+    about: {
+      readonly snapshotId: SnapshotId;
+      readonly key: ArrayKey;
+      readonly entry: ArrayEntry;
+      readonly manifestSha256: string;
+    },
+    source: PayloadSource,
+  ) {
+    this.#context = context;
+    this.#source = source;
+    this.snapshotId = about.snapshotId;
+    this.key = about.key;
+    this.entry = about.entry;
+    this.manifestSha256 = about.manifestSha256;
+    this.byteLength = Number(about.entry.byte_length);
+  }
+
+  /** All bytes of a small payload, exactly as they were hashed; null for one that must be read in blocks. */
+  get bytes(): Uint8Array | null {
+    return this.#source.bytes;
+  }
+
+  /**
+   * The bytes `start` up to but not including `end`. A yielded block is valid only until the next one is asked for. Each
+   * block of the file is proven once more before any of it is given: throws `StorageIntegrityError` where it is no longer
+   * what was proven.
+   */
+  async *blocks(start = 0, end = this.byteLength): AsyncGenerator<Uint8Array, void, void> {
+    if (end <= start) return;
+    if (this.#source.bytes !== null) {
+      yield this.#source.bytes.subarray(start, end);
+      return;
+    }
+    const { blocks } = this.#context;
+    const ahead: Promise<FilledBlock>[] = [];
+    let next = Math.floor(start / BLOCK_BYTES);
+    const readAhead = (): void => {
+      while (ahead.length < BLOCKS_AHEAD && next * BLOCK_BYTES < end) ahead.push(this.#fill(next++));
+    };
+    try {
+      readAhead();
+      for (let filling = ahead.shift(); filling !== undefined; filling = ahead.shift()) {
+        const { block, bytes, position } = await filling;
+        readAhead();
+        yield bytes.subarray(Math.max(0, start - position), end - position);
+        blocks.give(block);
+      }
+    } finally {
+      await Promise.allSettled(ahead);
+    }
+  }
+
+  /** Gives the descriptor back, once reads under way have ended. Throws where the disk fails even there. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await Promise.allSettled(this.#reads);
+    const { descriptor } = this.#source;
+    if (descriptor === null) return;
+    try {
+      await this.#context.fs.close(descriptor);
+    } catch (error) {
+      throw this.#refusal(error);
+    }
+  }
+
+  #fill(index: number): Promise<FilledBlock> {
+    const read = this.#readBlock(this.#context.blocks.take(), index).catch((error: unknown) => {
+      throw this.#refusal(error);
+    });
+    this.#reads.add(read);
+    const ended = (): void => {
+      this.#reads.delete(read);
+    };
+    // Whoever left before this block is not there to hear of its failure.
+    read.then(ended, ended);
+    return read;
+  }
+
+  #refusal(error: unknown): unknown {
+    return named(readFailure(error, this.entry.file, 'inventory'), this.snapshotId);
+  }
+
+  async #readBlock(block: Block, index: number): Promise<FilledBlock> {
+    if (this.#source.bytes !== null) throw new Error('A small payload is read from memory.');
+    const { descriptor: file, proof } = this.#source;
+    if (file === null || this.#closed) throw new Error('The payload was closed while it was being read.');
+    const position = index * BLOCK_BYTES;
+    const bytes = block.subarray(0, Math.min(BLOCK_BYTES, this.byteLength - position));
+    const mac = proof.macs === undefined ? null : expectedMac(proof.macs, index);
+    const { dev, ino, size, mtimeNs, ctimeNs } = proof;
+    const stamp = { dev, ino, size, mtimeNs, ctimeNs };
+    await this.#context.executor.run('readBlock', {
+      file,
+      bytes,
+      position,
+      name: this.entry.file,
+      stamp,
+      mac,
+    });
+    return { block, bytes, position };
+  }
+}
+
+export interface PackagedFile {
+  readonly name: string;
+  readonly byteLength: number;
+  /** The exact bytes; a block is valid only until the next one is asked for. Opens and closes what it needs. */
+  blocks(): AsyncIterable<Uint8Array>;
+}
+
+/** A whole proven package as its files, for mirroring it in one piece (PW-07.02). */
+export interface PackageFiles extends ReadManifest {
+  /**
+   * In the order in which they were written: the marker comes last, so that a copy cut short is not complete. To be read
+   * one after the other.
+   */
+  readonly files: readonly PackagedFile[];
+}
+
+/** The files of a package in `directory` whose every byte was just proven. */
+export function packageFiles(
+  context: ReadingContext,
+  directory: string,
+  id: SnapshotId,
+  proven: ReadManifest,
+): PackageFiles {
+  const { manifest, manifestBytes, manifestSha256, hasIntent } = proven;
+  const entries = Object.entries(manifest.arrays);
+  const small = new SmallPayloads(
+    context,
+    directory,
+    id,
+    entries.map(([, entry]) => entry),
+  );
+  const payloads = entries.map(([key, entry]): PackagedFile => ({
+    name: entry.file,
+    byteLength: Number(entry.byte_length),
+    blocks: () =>
+      Number(entry.byte_length) <= SMALL_PAYLOAD_BYTES
+        ? small.blocksOf(entry)
+        : largeBlocks(context, directory, { snapshotId: id, key, entry, manifestSha256 }, proven),
+  }));
+  const intent = hasIntent ? [inMemory(INTENT_FILE, intentBytes(id))] : [];
+  return {
+    ...proven,
+    files: [
+      ...intent,
+      ...payloads,
+      inMemory(MANIFEST_FILE, manifestBytes),
+      inMemory(MARKER_FILE, markerBytes(manifestSha256)),
+    ],
+  };
+}
+
+/** Small payloads are read many at a time, and each is proven by the bytes that leave. */
+class SmallPayloads {
+  readonly #context: ReadingContext;
+  readonly #directory: string;
+  readonly #id: SnapshotId;
+  /** By file name. */
+  readonly #batches = new Map<string, readonly ArrayEntry[]>();
+  readonly #read = new Map<string, Uint8Array>();
+
+  constructor(context: ReadingContext, directory: string, id: SnapshotId, entries: readonly ArrayEntry[]) {
+    this.#context = context;
+    this.#directory = directory;
+    this.#id = id;
+    const small = entries.filter(({ byte_length }) => Number(byte_length) <= SMALL_PAYLOAD_BYTES);
+    // One block's worth: no more than what a large payload would hold.
+    for (const batch of inBatches(small, ({ byte_length }) => Number(byte_length), BLOCK_BYTES)) {
+      for (const entry of batch) this.#batches.set(entry.file, batch);
+    }
+  }
+
+  async *blocksOf(entry: ArrayEntry): AsyncGenerator<Uint8Array, void, void> {
+    let bytes = this.#read.get(entry.file);
+    if (bytes === undefined) {
+      const claims = this.#batches.get(entry.file) ?? [entry];
+      const read = await readPayloads(this.#context.executor, this.#directory, this.#id, claims);
+      this.#read.clear();
+      claims.forEach(({ file }, index) => this.#read.set(file, read[index] as Uint8Array));
+      bytes = this.#read.get(entry.file);
+    }
+    if (bytes !== undefined && bytes.length > 0) yield bytes;
+  }
+}
+
+function readPayloads(
+  executor: Executor,
+  directory: string,
+  snapshotId: SnapshotId,
+  entries: readonly ArrayEntry[],
+  signal?: AbortSignal,
+): Promise<readonly Uint8Array<ArrayBuffer>[]> {
+  const claims = entries.map(({ file, byte_length, sha256 }) => ({ file, byte_length, sha256 }));
+  return executor.run('readPayloads', { directory, snapshotId, claims }, signal);
+}
+
+async function* largeBlocks(
+  context: ReadingContext,
+  directory: string,
+  about: ConstructorParameters<typeof StoredPayload>[1],
+  { proofs }: ProvenPackage,
+): AsyncGenerator<Uint8Array, void, void> {
+  const { snapshotId, entry } = about;
+  const { file, byte_length, sha256 } = entry;
+  const claim = { file, byte_length, sha256 };
+  const { descriptor, stamp } = await context.executor.run('openPayload', { directory, snapshotId, claim });
+  const proof = proofs[file] as PayloadProof;
+  const payload = new StoredPayload(context, about, { bytes: null, descriptor, proof });
+  try {
+    if (!sameStamp(proof, stamp)) throw named(changedWhileRead(file), snapshotId);
+    yield* payload.blocks();
+  } finally {
+    await payload.close();
+  }
+}
+
+function inMemory(name: string, bytes: Uint8Array): PackagedFile {
+  return {
+    name,
+    byteLength: bytes.length,
+    blocks: async function* () {
+      yield bytes;
+      await Promise.resolve();
+    },
+  };
+}
+
+/** All arrays of a package whose frame was proven, each proven by exactly the bytes that its caller gets. */
+export async function readArrays(
+  executor: Executor,
+  directory: string,
+  id: SnapshotId,
+  { arrays }: Manifest,
+  signal?: AbortSignal,
+): Promise<Readonly<Record<ArrayKey, ReadonlyIntegerArray>>> {
+  const batches = inBatches(Object.entries(arrays), ([, { byte_length }]) => Number(byte_length));
+  const work = async (
+    batch: readonly [ArrayKey, ArrayEntry][],
+  ): Promise<[ArrayKey, ReadonlyIntegerArray][]> => {
+    const entries = batch.map(([, entry]) => entry);
+    const read = await readPayloads(executor, directory, id, entries, signal);
+    return batch.map(([key, { dtype }], at) => [key, ownedArray(dtype, read[at] as Uint8Array<ArrayBuffer>)]);
+  };
+  const owned = await pMap(batches, work, { concurrency: executor.parallelism });
+  // Without a prototype: `constructor` is a legal key.
+  return Object.assign(
+    Object.create(null) as Record<ArrayKey, ReadonlyIntegerArray>,
+    Object.fromEntries(owned.flat()),
+  );
+}
