@@ -213,10 +213,29 @@ export function packageFiles(
     files: [
       ...intent,
       ...payloads,
-      inMemory(MANIFEST_FILE, manifestBytes),
+      {
+        name: MANIFEST_FILE,
+        byteLength: manifestBytes.length,
+        blocks: async function* () {
+          await stillTheSame(context.executor, directory, id, manifestSha256);
+          yield manifestBytes;
+        },
+      },
       inMemory(MARKER_FILE, markerBytes(manifestSha256)),
     ],
   };
+}
+
+/** After the payloads and before what completes a copy: the package is still the one that was proven, whole and no more. */
+async function stillTheSame(
+  executor: Executor,
+  directory: string,
+  snapshotId: SnapshotId,
+  expected: string,
+): Promise<void> {
+  const request = { directory, snapshotId, stage: 'complete', payloads: 'none' } as const;
+  const { manifestSha256 } = await executor.run('verify', request);
+  if (manifestSha256 !== expected) throw named(changedWhileRead(MANIFEST_FILE), snapshotId);
 }
 
 /** Small payloads are read many at a time, and each is proven by the bytes that leave. */

@@ -1,6 +1,6 @@
 /** What travels between the service's thread and the threads of the engine, errors included. */
 import type { Declarations } from '../contract/contexts.ts';
-import { isAnySnapshotError, SnapshotError, type ErrorCode, type ErrorDetails } from '../contract/errors.ts';
+import { isAnySnapshotError, SnapshotError, type ErrorCode } from '../contract/errors.ts';
 import type { TaskInput, TaskKind } from './engine.ts';
 
 export interface ThreadData {
