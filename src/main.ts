@@ -53,7 +53,7 @@ export async function startService(config: Config): Promise<void> {
     observer: {
       syncTook: metrics.observeSync,
       threadLost: (err) => {
-        logger.error({ err }, 'a thread that proves and stores payloads died; another one takes its place');
+        log.logger.error({ err }, 'a thread that proves and stores payloads died; another one takes its place');
       },
     },
     limits: {
