@@ -56,13 +56,11 @@ export class FileNamesSent {
       const hint = this.#advice.get(path.split('.').slice(0, 2).join('.'));
       return { path, message: hint === undefined ? message : `${message}: ${hint}` };
     });
-    const explained = new SnapshotError(
+    return new SnapshotError(
       'array_mismatch',
       summarize(errors),
       { ...error.details, errors },
-      { cause: error },
+      { cause: error, ...(error.attempt === undefined ? {} : { attempt: error.attempt }) },
     );
-    if (error.attempt !== undefined) explained.attempt = error.attempt;
-    return explained;
   }
 }
