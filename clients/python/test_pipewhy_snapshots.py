@@ -298,31 +298,47 @@ class HostileAnswers(unittest.TestCase):
         self.refused(answer, ps.ProtocolError)
         self.assertLess(len(sent), 3 * 40)
 
-    def test_an_array_of_three_bytes_that_goes_on_for_ever_is_left(self):
+    def published_with(self, send_array, **headers):
+        """A published array of three bytes, whose manifest comes as it is and whose bytes `send_array` sends."""
         given = metadata()
         ps.SnapshotClient(URL).publish(given, {"ids": b"abc"})
         with urllib.request.urlopen(f"{URL}/snapshots/{given.snapshot_id}") as found:
             manifest, digest = found.read(), found.headers["Repr-Digest"]
-        sent = []
+        said = {"Array-Dtype": "uint8", "Array-Count": "3", "Array-Endianness": "little", **headers}
+        described = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in said.items()).encode()
 
         def answer(peer):
             if b"array-ids" not in head_of(peer):
-                peer.sendall(
-                    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nRepr-Digest: " + digest.encode() + b"\r\n\r\n" + manifest
-                )
+                start = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nRepr-Digest: " + digest.encode()
+                peer.sendall(start + b"\r\n\r\n" + manifest)
                 return
-            peer.sendall(
-                b"HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nArray-Dtype: uint8\r\nArray-Count: 3\r\n"
-                b"Array-Endianness: little\r\n\r\n"
-            )
+            peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n" + described + b"\r\n")
+            send_array(peer)
+
+        return self.client(answer)[0], given.snapshot_id
+
+    def test_an_array_of_three_bytes_that_goes_on_for_ever_is_left(self):
+        sent = []
+
+        def endless(peer):
             for _ in range(512):
                 peer.sendall(bytes(1 << 20))
                 sent.append(1)
 
-        client, _ = self.client(answer)
+        client, snapshot_id = self.published_with(endless)
         with self.assertRaises(ps.ProtocolError):
-            client.open(given.snapshot_id)
+            client.open(snapshot_id)
         self.assertLess(len(sent), 40)
+
+    def test_other_bytes_fewer_or_of_another_kind_are_no_array(self):
+        for data, kind in [(b"abd", ps.ChecksumMismatchError), (b"ab", ConnectionError), (b"abcd", ps.ProtocolError)]:
+            client, snapshot_id = self.published_with(lambda peer, data=data: peer.sendall(data))
+            with self.assertRaises(kind):
+                client.open(snapshot_id)
+        for wrong in ({"Array-Dtype": "int8"}, {"Array-Count": "4"}, {"Array-Endianness": "big"}):
+            client, snapshot_id = self.published_with(lambda peer: peer.sendall(b"abc"), **wrong)
+            with self.assertRaises(ps.ProtocolError):
+                client.open(snapshot_id)
 
     def test_wrong_bytes_are_a_checksum_mismatch(self):
         digest = "sha-256=:" + "A" * 43 + "=:"
