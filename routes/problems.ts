@@ -1,13 +1,8 @@
 /** GET /problems and /problems/:code: what the `type` of a problem document leads to. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { SnapshotError } from '../src/contract/errors.ts';
-import {
-  HTML_MEDIA_TYPE,
-  isErrorCode,
-  PAGE_POLICY,
-  problemIndex,
-  problemPage,
-} from '../src/http/problem-pages.ts';
+import { HTML_MEDIA_TYPE, PAGE_POLICY, problemIndex, problemPage } from '../src/http/problem-pages.ts';
+import { isErrorCode } from '../src/contract/problems.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
 
 export function problemRoutes(app: FastifyInstance, { config }: ServiceContext): void {

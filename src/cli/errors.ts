@@ -2,7 +2,7 @@
 import { isProblemError, SnapshotClientError, type ClientErrorCode, type Problem } from '../client/errors.ts';
 import { isAnySnapshotError, type ErrorCode, type SnapshotError } from '../contract/errors.ts';
 import { inert } from '../contract/text.ts';
-import { PROBLEMS } from '../http/problems.ts';
+import { PROBLEMS } from '../contract/problems.ts';
 import { note } from './output.ts';
 
 const STATUSES = {

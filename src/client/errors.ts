@@ -3,6 +3,7 @@
  * wrong on the way. Every error carries a stable `code`; only the reason of an abort signal is thrown as it is.
  */
 import { SnapshotError, type ErrorCode, type ErrorDetails, type Violation } from '../contract/errors.ts';
+import { PROBLEMS } from '../contract/problems.ts';
 
 /** A problem document (RFC 9457) with the members of its code. A newer service may send more of both. */
 export type Problem<C extends ErrorCode = ErrorCode> = {
@@ -44,7 +45,7 @@ export class ProblemError<C extends ErrorCode = ErrorCode> extends SnapshotError
       attempt,
       ...members
     } = problem;
-    super(code, detail, members as unknown as ErrorDetails<C>, attempt === undefined ? {} : { attempt });
+    super(code, detail, members, attempt === undefined ? {} : { attempt });
     this.status = status;
     this.problem = problem;
     this.retryAfterSeconds = retryAfterSeconds;
@@ -57,22 +58,13 @@ export function isProblemError(error: unknown): error is ProblemError {
   return error instanceof ProblemError;
 }
 
-/** What `refusedLocally` refuses, as the service would. */
-const LOCAL = {
-  invalid_snapshot_id: { status: 400, title: 'Not a snapshot id' },
-  invalid_request: { status: 400, title: 'The request cannot be used' },
-  contract_violation: { status: 422, title: 'The document breaks the contract' },
-  array_mismatch: { status: 422, title: 'The arrays are not those declared' },
-  snapshot_exists: { status: 409, title: 'The snapshot exists' },
-} as const;
-
 /** Refuses in the service's own words and codes what it would refuse anyway. */
-export function refusedLocally<C extends keyof typeof LOCAL>(
+export function refusedLocally<C extends ErrorCode>(
   code: C,
   detail: string,
-  members: Partial<ErrorDetails<C>>,
+  members: { readonly [K in keyof ErrorDetails<C>]?: ErrorDetails<C>[K] },
 ): ProblemError<C> {
-  const { status, title }: { status: number; title: string } = LOCAL[code];
+  const { status, title }: { status: number; title: string } = PROBLEMS[code];
   const problem: object = { type: `/problems/${code}`, title, status, detail, code, ...members };
   return new ProblemError<C>(problem as Problem<C>, { local: true });
 }

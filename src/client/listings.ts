@@ -1,15 +1,15 @@
 /** Pages of what is published and of what was left behind, each entry checked, and iterators that follow them. */
-import { isObject } from '../contract/checks.ts';
-import { SHA256_HEX_PATTERN } from '../contract/digest.ts';
-import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
+import { isObject, type Check } from '../contract/checks.ts';
+import type { SnapshotId } from '../contract/ids.ts';
 import {
-  PHASES,
+  damagedSnapshot,
+  incompleteAttempt,
+  snapshotSummary,
   type DamagedSnapshot,
   type IncompleteAttempt,
   type SnapshotSummary,
 } from '../contract/listings.ts';
-import { COVERAGE_STATUSES, RESOLUTIONS } from '../contract/model.ts';
-import { isUint64 } from '../contract/uint64.ts';
+import { Violations } from '../contract/violations.ts';
 import { expectStatus, MAX_BYTES, readJson } from './answers.ts';
 import { ProtocolError } from './errors.ts';
 import { retryingRead, type Transport } from './transport.ts';
@@ -47,51 +47,12 @@ export interface Page<T> {
 /** An entry of a listing that was asked to show what is damaged; `'problem' in entry` tells them apart. */
 export type ListedSnapshot = SnapshotSummary | DamagedSnapshot;
 
-type Shape<T> = { readonly [M in keyof T]-?: (value: unknown) => boolean };
-
-const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
-const isOneOf = (names: readonly string[]) => (value: unknown) => names.some((name) => name === value);
-const orNull = (holds: (value: unknown) => boolean) => (value: unknown) => value === null || holds(value);
-
-const SUMMARY: Shape<SnapshotSummary> = {
-  snapshot_id: isSnapshotId,
-  parent_id: orNull(isSnapshotId),
-  source_namespace: isText,
-  source_version: isText,
-  scope: isText,
-  resolution: isOneOf(RESOLUTIONS),
-  coverage_status: isOneOf(COVERAGE_STATUSES),
-  started_at_ns: isUint64,
-  finished_at_ns: isUint64,
-  array_count: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
-  // A sum of uint64 lengths may be longer than one of them.
-  byte_length: (value) => typeof value === 'string' && /^(?:0|[1-9][0-9]{0,39})$/u.test(value),
-  manifest_sha256: (value) => typeof value === 'string' && SHA256_HEX_PATTERN.test(value),
-};
-
-const DAMAGED: Shape<DamagedSnapshot> = {
-  snapshot_id: isText,
-  problem: (value) => isObject(value) && isText(value['code']) && typeof value['detail'] === 'string',
-};
-
-const ATTEMPT: Shape<IncompleteAttempt> = {
-  path: isText,
-  snapshot_id: orNull(isSnapshotId),
-  phase: isOneOf(PHASES),
-  diagnostic: (value) => typeof value === 'string',
-  byte_length: SUMMARY.byte_length,
-  modified_at: orNull((value) => typeof value === 'string' && !Number.isNaN(Date.parse(value))),
-};
-
 /** Members that this version does not know are let through: a newer service may send them. */
-function checked<T>(shape: Shape<T>, entry: unknown, where: string): T {
-  if (!isObject(entry)) throw against(`${where} is no object`);
-  for (const [name, holds] of Object.entries<(value: unknown) => boolean>(shape)) {
-    if (!holds(Object.hasOwn(entry, name) ? entry[name] : undefined)) {
-      throw against(`${where}.${name} is missing or not of its type`);
-    }
-  }
-  return entry as T;
+function checked<T>(check: Check<T>, entry: unknown, where: string): T {
+  const violations = new Violations();
+  if (check(entry, where, violations) !== undefined) return entry as T;
+  const [first] = violations.list();
+  throw against(`${first?.path ?? where} ${first?.message ?? 'is wrong'}`);
 }
 
 const against = (message: string): ProtocolError =>
@@ -112,9 +73,9 @@ export async function snapshotPage(
   const items = entries.map((entry, index) => {
     const where = `snapshots.${index}`;
     if (damaged === 'show' && isObject(entry) && entry['problem'] !== undefined) {
-      return checked(DAMAGED, entry, where);
+      return checked(damagedSnapshot, entry, where);
     }
-    const summary = checked(SUMMARY, entry, where);
+    const summary = checked(snapshotSummary, entry, where);
     if (sourceNamespace !== undefined && summary.source_namespace !== sourceNamespace) {
       throw against(`${where} is of another namespace than asked for`);
     }
@@ -152,7 +113,10 @@ export async function incompletePage(
   const { limit, after } = options;
   const path = `/incomplete${queryOf({ limit, after })}`;
   const { entries, next } = await page(transport, path, 'incomplete', options);
-  return { items: entries.map((entry, index) => checked(ATTEMPT, entry, `incomplete.${index}`)), next };
+  return {
+    items: entries.map((entry, index) => checked(incompleteAttempt, entry, `incomplete.${index}`)),
+    next,
+  };
 }
 
 /** Every item of every page, in order; the next page is fetched only when it is needed. */

@@ -1,53 +1,39 @@
 /** The C3 declarations: which fingerprint algorithms and contexts are current (PW-07.01, PW-07.05). */
 
-import { checkText, listOf, objectOf } from './checks.ts';
-import type { ValidFields } from './checks.ts';
+import { listOf, meaning, objectOf, text } from './checks.ts';
+import type { Checked, ObjectOf, ValidFields } from './checks.ts';
 import { ContractViolationError, SnapshotError, UnsupportedPackageError } from './errors.ts';
 import type { Violation } from './errors.ts';
 import type { SnapshotId } from './ids.ts';
-import type { Fingerprint } from './model.ts';
+import type { Fingerprint } from './documents.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { quote } from './text.ts';
 import { Violations } from './violations.ts';
 
-export interface DeclaredAlgorithm {
-  readonly name: string;
-  readonly id: string;
-}
-
-export interface DeclaredContext {
-  readonly context_id: string;
-  readonly algorithm_id: string;
-  readonly normalization_profile_id: string;
-  readonly source_schema_id: string;
-  readonly mode: string;
-}
-
-export interface Declarations {
-  readonly algorithms: readonly DeclaredAlgorithm[];
-  readonly contexts: readonly DeclaredContext[];
-}
-
-const checkDeclarations = objectOf<Declarations>(
-  {
-    algorithms: listOf(objectOf<DeclaredAlgorithm>({ name: checkText, id: checkText })),
-    contexts: listOf(
-      objectOf<DeclaredContext>({
-        context_id: checkText,
-        algorithm_id: checkText,
-        normalization_profile_id: checkText,
-        source_schema_id: checkText,
-        mode: checkText,
+const DECLARATION_FIELDS = {
+  algorithms: meaning(
+    'The current fingerprint algorithms; no pair of name and id twice',
+    listOf(
+      objectOf('An algorithm', { name: text('Name of the algorithm'), id: text('Full id of the algorithm') }),
+    ),
+  ),
+  contexts: meaning(
+    'The current fingerprint contexts',
+    listOf(
+      objectOf('A context', {
+        context_id: text('Id of the context, once each'),
+        algorithm_id: text('Id of a declared algorithm'),
+        normalization_profile_id: text('Full id of the normalization profile'),
+        source_schema_id: text('Id of the source schema'),
+        mode: text('Mode of the context'),
       }),
     ),
-  },
-  [],
-  declarationRules,
-);
+  ),
+};
 
 /** No algorithm or context is declared twice, and every context's algorithm is declared. */
-export function declarationRules(
-  { algorithms, contexts }: ValidFields<Declarations>,
+function declarationRules(
+  { algorithms, contexts }: ValidFields<ObjectOf<typeof DECLARATION_FIELDS>>,
   _path: string,
   violations: Violations,
 ): void {
@@ -84,6 +70,14 @@ export function declarationRules(
   }
 }
 
+export const declarationsDocument = objectOf(
+  'The fingerprint algorithms and contexts in force',
+  DECLARATION_FIELDS,
+  { rules: declarationRules },
+);
+export type Declarations = Checked<typeof declarationsDocument>;
+type DeclaredContext = Declarations['contexts'][number];
+
 /**
  * Reads a declarations file.
  *
@@ -92,7 +86,7 @@ export function declarationRules(
  */
 export function parseDeclarations(bytes: Uint8Array): Declarations {
   const violations = new Violations();
-  const declarations = checkDeclarations(parseStrictJson(bytes), '', violations);
+  const declarations = declarationsDocument(parseStrictJson(bytes), '', violations);
   if (declarations === undefined) throw new ContractViolationError(violations.list());
   return declarations;
 }

@@ -1,22 +1,35 @@
-/** The manifest: built canonically for a publication, and proven again at every read (PW-07.01, PW-07.03, PW-07.05). */
+/** What a producer hands in, and the manifest: built canonically for a publication, proven again at every read (PW-07.01, PW-07.03, PW-07.05). */
 
 import { payloadFileName } from './package.ts';
 import { canonicalText } from './canonical-json.ts';
 import { isObject } from './checks.ts';
 import { sha256Hex } from './digest.ts';
-import { checkManifest } from './document-checks.ts';
+import {
+  ARRAY_SCHEMA_VERSION,
+  draftDocument,
+  draftSnapshot,
+  ENDIANNESS,
+  FORMAT,
+  manifest as manifestDocument,
+  VERSION,
+} from './documents.ts';
+import type { ArrayEntry, DraftManifest, DraftSnapshot, Manifest, SnapshotMetadata } from './documents.ts';
 import { dtypeWidth, isDtype } from './dtypes.ts';
-import { SnapshotError, StorageIntegrityError, summarize, UnsupportedPackageError } from './errors.ts';
+import {
+  ContractViolationError,
+  SnapshotError,
+  StorageIntegrityError,
+  summarize,
+  UnsupportedPackageError,
+} from './errors.ts';
 import type { Violation } from './errors.ts';
+import { isArrayKey } from './ids.ts';
 import type { ArrayKey } from './ids.ts';
-import { ARRAY_SCHEMA_VERSION, ENDIANNESS, FORMAT, VERSION } from './model.ts';
-import type { ArrayEntry, DraftManifest, Manifest } from './model.ts';
 import { JsonNumber, parseStrictText } from './strict-json.ts';
 import type { JsonValue } from './strict-json.ts';
 import { decodeUtf8 } from './utf8.ts';
 import { Violations } from './violations.ts';
 
-export { DTYPE_MISSING, parseDraft, parseSnapshotMetadata } from './draft.ts';
 export type {
   ArrayEntry,
   Coverage,
@@ -27,7 +40,54 @@ export type {
   Manifest,
   Resolution,
   SnapshotMetadata,
-} from './model.ts';
+} from './documents.ts';
+
+/**
+ * Checks a metadata document (PW-07.01, PW-07.02): exact field sets, every field, and the rules across fields.
+ * `parent_id` may be left out, and so may everything the service works out by itself; what is given must be right.
+ *
+ * With `dtypeFromPayload` a dtype may be left out as well, if nothing else is wrong: whoever stores the payloads then
+ * has to learn it from them.
+ *
+ * @throws ContractViolationError with all violations at once, up to 100
+ */
+export function parseDraft(value: JsonValue, { dtypeFromPayload = false } = {}): DraftManifest {
+  const violations = new Violations();
+  const document = draftDocument(value, '', violations);
+  if (document === undefined || !dtypeFromPayload) requireDtypes(value, violations);
+  if (document === undefined || violations.count > 0) throw new ContractViolationError(violations.list());
+  return { snapshot: withParent(document.snapshot), arrays: document.arrays };
+}
+
+function requireDtypes(value: JsonValue, violations: Violations): void {
+  const arrays = isObject(value) ? value['arrays'] : undefined;
+  if (!isObject(arrays)) return;
+  for (const [key, entry] of Object.entries(arrays)) {
+    if (isArrayKey(key) && isObject(entry) && entry['dtype'] === undefined) {
+      violations.add(`arrays.${key}.dtype`, DTYPE_MISSING);
+    }
+  }
+}
+
+/** What is wrong with an array whose dtype nobody says. */
+export const DTYPE_MISSING = 'is required but missing; only a .npy part (application/x-npy) says its own';
+
+/**
+ * Checks metadata given as plain values. The uint64 fields are bigints or decimal strings; a number is refused, as it
+ * cannot hold every uint64. The result is a copy.
+ *
+ * @throws ContractViolationError with all violations at once; their paths begin with `snapshot`
+ */
+export function parseSnapshotMetadata(value: unknown): SnapshotMetadata {
+  const violations = new Violations();
+  const snapshot = draftSnapshot(value, 'snapshot', violations);
+  if (snapshot === undefined) throw new ContractViolationError(violations.list());
+  return withParent(snapshot);
+}
+
+function withParent(snapshot: DraftSnapshot): SnapshotMetadata {
+  return { ...snapshot, parent_id: snapshot.parent_id ?? null };
+}
 
 /** What was seen of one payload's bytes while they were written. */
 export interface SeenPayload {
@@ -98,7 +158,7 @@ export function parseManifest(bytes: Uint8Array): Manifest {
   if (otherKind.length > 0) throw unsupported(otherKind);
 
   const violations = new Violations();
-  const manifest = checkManifest(document, '', violations);
+  const manifest = manifestDocument(document, '', violations);
   if (manifest !== undefined && isCanonical(document, text)) return manifest;
 
   const otherArrays = unsupportedArrays(document);

@@ -1,7 +1,8 @@
 /** Renders every refusal as a problem document, and lets its sender hear it (CONTRACT, section 3). */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SnapshotError } from '../contract/errors.ts';
-import { asSnapshotError, problemHeaders, problemOf, PROBLEM_MEDIA_TYPE, PROBLEMS } from './problems.ts';
+import { PROBLEMS } from '../contract/problems.ts';
+import { asSnapshotError, problemHeaders, problemOf, PROBLEM_MEDIA_TYPE } from './problems.ts';
 import type { Connections } from './connections.ts';
 import { disposeOfBody, type DrainBounds } from './request-body.ts';
 import { sendJson } from './send-json.ts';

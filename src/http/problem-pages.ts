@@ -1,8 +1,7 @@
 /** The pages that the `type` of a problem document leads to (RFC 9457, 3.1.1): what a code means, and what to do. */
 import { createHash } from 'node:crypto';
 import type { ErrorCode } from '../contract/errors.ts';
-import { PROBLEM_GUIDE } from './problem-guide.ts';
-import { PROBLEMS } from './problems.ts';
+import { PROBLEMS } from '../contract/problems.ts';
 
 const STYLE =
   ':root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:3rem auto;padding:0 1rem}' +
@@ -27,13 +26,8 @@ function page(title: string, body: string): Buffer {
   );
 }
 
-export function isErrorCode(text: string): text is ErrorCode {
-  return Object.hasOwn(PROBLEMS, text);
-}
-
 export function problemPage(code: ErrorCode, basePath: string): Buffer {
-  const { status, title } = PROBLEMS[code];
-  const { when, remedy, example } = PROBLEM_GUIDE[code];
+  const { status, title, when, remedy, example } = PROBLEMS[code];
   const facts: readonly (readonly [string, string])[] = [
     ['When', escaped(when)],
     ['What to do', escaped(remedy)],

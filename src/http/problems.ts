@@ -1,49 +1,6 @@
-/** Problem documents (RFC 9457): one table maps the closed set of codes to HTTP, one function renders. */
+/** Refusals as HTTP: every one as a problem document (RFC 9457), rendered in one place. */
 import { isAnySnapshotError, SnapshotError, type ErrorCode } from '../contract/errors.ts';
-import { detailOf } from './problem-advice.ts';
-
-interface ProblemKind {
-  readonly status: number;
-  readonly title: string;
-}
-
-/** Complete by construction: a new code does not compile until it has its row. */
-export const PROBLEMS = {
-  malformed_multipart: { status: 400, title: 'The multipart body is malformed' },
-  malformed_json: { status: 400, title: 'The metadata is not strict JSON' },
-  metadata_missing: { status: 400, title: 'The first part is not the metadata' },
-  invalid_request: { status: 400, title: 'The request is invalid' },
-  invalid_snapshot_id: { status: 400, title: 'Not a snapshot id' },
-  unauthorized: { status: 401, title: 'A token is needed' },
-  forbidden_host: { status: 403, title: 'The Host is not allowed' },
-  forbidden_origin: { status: 403, title: 'Cross-site requests are not allowed' },
-  snapshot_not_found: { status: 404, title: 'No such snapshot' },
-  array_not_found: { status: 404, title: 'No such array' },
-  not_found: { status: 404, title: 'No such resource' },
-  method_not_allowed: { status: 405, title: 'The method is not allowed here' },
-  upload_stalled: { status: 408, title: 'The upload stalled' },
-  snapshot_exists: { status: 409, title: 'The snapshot exists' },
-  publication_in_progress: { status: 409, title: 'The snapshot is being published' },
-  precondition_failed: { status: 412, title: 'The precondition does not hold' },
-  limit_exceeded: { status: 413, title: 'A limit is exceeded' },
-  unsupported_media_type: { status: 415, title: 'The media type is not supported' },
-  range_not_satisfiable: { status: 416, title: 'The range cannot be satisfied' },
-  expectation_failed: { status: 417, title: 'The expectation cannot be met' },
-  contract_violation: { status: 422, title: 'The document breaks the contract' },
-  fingerprint_context_mismatch: {
-    status: 422,
-    title: 'The fingerprint context does not match its declaration',
-  },
-  parent_not_complete: { status: 422, title: 'The parent is not a published, valid snapshot' },
-  array_mismatch: { status: 422, title: 'The arrays are not those declared' },
-  storage_integrity: { status: 500, title: 'Stored bytes cannot be proven' },
-  unsupported_package: { status: 500, title: 'The stored package is of an unsupported kind' },
-  publication_failed: { status: 500, title: 'The publication failed' },
-  publication_uncertain: { status: 500, title: 'The publication may have succeeded' },
-  internal_error: { status: 500, title: 'Unexpected error' },
-  unavailable: { status: 503, title: 'Not available for the moment' },
-  insufficient_storage: { status: 507, title: 'Not enough storage' },
-} as const satisfies Record<ErrorCode, ProblemKind>;
+import { PROBLEMS } from '../contract/problems.ts';
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
@@ -75,6 +32,16 @@ export function problemOf(error: SnapshotError, instance: string, basePath: stri
     ...details,
     ...(error.attempt === undefined ? {} : { attempt: error.attempt }),
   };
+}
+
+const RAISABLE: readonly string[] = ['metadata_bytes', 'arrays', 'array_bytes', 'snapshot_bytes'];
+
+/** The message of a refusal, and what to do where it does not say that itself: the store does not know who asked, or how. */
+function detailOf({ code, message, details }: SnapshotError): string {
+  const { saysRemedy = false, remedy } = PROBLEMS[code] as { saysRemedy?: boolean; remedy: string };
+  const isFixed = 'limit' in details && !RAISABLE.includes(details.limit);
+  if (!saysRemedy || isFixed) return message;
+  return `${message}${/[.!?]$/u.test(message) ? '' : '.'} ${remedy}`;
 }
 
 /** Headers that belong to a refusal. */

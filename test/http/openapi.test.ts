@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { openApiDocument, openApiText } from '../../src/http/openapi/document.ts';
 import { FIRST_MARKER, LISTING, PUBLICATIONS } from '../../src/http/openapi/examples.ts';
-import { PROBLEMS } from '../../src/http/problems.ts';
+import { PROBLEMS } from '../../src/contract/problems.ts';
 import {
   documentedPath,
   resolved,

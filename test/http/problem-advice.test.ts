@@ -3,8 +3,8 @@ import fs from 'node:fs';
 import { expect, test } from 'vitest';
 
 import { SnapshotError, type ErrorCode } from '../../src/contract/errors.ts';
-import { PROBLEM_GUIDE } from '../../src/http/problem-guide.ts';
-import { problemOf as documentOf, PROBLEMS } from '../../src/http/problems.ts';
+import { PROBLEMS } from '../../src/contract/problems.ts';
+import { problemOf as documentOf } from '../../src/http/problems.ts';
 import { ask, problemOf } from '../support/http.ts';
 import { appForTest } from '../support/service.ts';
 import { idOf, metadataOf, packagePath } from '../support/stores.ts';
@@ -13,7 +13,7 @@ import { EXAMPLE_ARRAYS, post, publish } from '../support/uploads.ts';
 const ID = idOf(1);
 
 test.each(Object.keys(PROBLEMS) as ErrorCode[])('%s says what was expected, or what to do', (code) => {
-  const { detail, details } = PROBLEM_GUIDE[code].example;
+  const { detail, details } = PROBLEMS[code].example;
   const problem = documentOf(new SnapshotError(code, detail, details), 'urn:x', '');
   expect(problem.detail).toMatch(
     /\b(must (be|equal)|expected|correct|choose|are expected|send|use|ask|read it|leave|lists|names|shows|the log|restore|free space|try again|publish (it|the)|call it|wait)\b/iu,

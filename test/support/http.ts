@@ -2,7 +2,7 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { expect } from 'vitest';
 
-import { PROBLEMS } from '../../src/http/problems.ts';
+import { PROBLEMS } from '../../src/contract/problems.ts';
 import type { ErrorCode } from '../../src/contract/errors.ts';
 
 export interface Ask {

@@ -1,52 +1,128 @@
-/** `components.schemas` of the document, from the zod schemas that describe what the service takes and gives. */
-import { z } from 'zod';
+/** `components.schemas` of the document: what the contract's own checks say of themselves, under names. */
+import type { Check, JsonSchema } from '../../contract/checks.ts';
+import { meaning, objectOf, oneOf, orNull, text, truth } from '../../contract/checks.ts';
+import { declarationsDocument } from '../../contract/contexts.ts';
 import {
-  arrayEntrySchema,
-  declarationsSchema,
-  draftManifestSchema,
-  manifestSchema,
-  snapshotMetadataSchema,
-} from '../../contract/schemas.ts';
+  arrayEntry,
+  coverage,
+  draftArray,
+  draftDocument,
+  draftSnapshot,
+  fingerprint,
+  manifest,
+  snapshotMetadata,
+} from '../../contract/documents.ts';
+import {
+  damagedSnapshot,
+  incompleteAttempt,
+  incompleteListing,
+  PROOFS,
+  snapshotSummary,
+} from '../../contract/listings.ts';
+import { ERROR_CODES, PROBLEMS, violation } from '../../contract/problems.ts';
 import type { JsonObject } from './json-object.ts';
-import { ERROR_CODES, problemName, problemSchema, violationSchema } from './problem-schemas.ts';
-import {
-  aliveSchema,
-  incompleteAttemptSchema,
-  incompleteListingSchema,
-  readySchema,
-  snapshotListingSchema,
-  snapshotSummarySchema,
-} from './service-schemas.ts';
 
-const SCHEMAS = {
-  Manifest: manifestSchema,
-  SnapshotMetadata: snapshotMetadataSchema,
-  Coverage: snapshotMetadataSchema.shape.coverage,
-  Fingerprint: snapshotMetadataSchema.shape.fingerprint,
-  ArrayEntry: arrayEntrySchema,
-  DraftManifest: draftManifestSchema,
-  DraftSnapshot: draftManifestSchema.shape.snapshot,
-  DraftArray: draftManifestSchema.shape.arrays.valueType,
-  Declarations: declarationsSchema,
-  SnapshotListing: snapshotListingSchema,
-  SnapshotSummary: snapshotSummarySchema,
-  IncompleteListing: incompleteListingSchema,
-  IncompleteAttempt: incompleteAttemptSchema,
-  Alive: aliveSchema,
-  Ready: readySchema,
-  Violation: violationSchema,
-} as const satisfies Record<string, z.ZodType>;
+const alive = objectOf('The process answers', { status: oneOf(['alive']) }, { open: true });
 
-export type SchemaName = keyof typeof SCHEMAS;
+const ready = objectOf(
+  'Requests can be served',
+  { status: oneOf(['ready']), read_only: meaning('True where nothing can be published here', truth) },
+  { open: true },
+);
+
+/** One schema for all problems: a code that a client does not know is to be treated by its status. */
+const problem: JsonSchema = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'instance', 'code'],
+  properties: {
+    type: { type: 'string', pattern: '/problems/[a-z_]+$', description: 'A page about this code, relative' },
+    title: { type: 'string', enum: [...new Set(ERROR_CODES.map((code) => PROBLEMS[code].title))] },
+    status: {
+      type: 'integer',
+      enum: [...new Set([...ERROR_CODES.map((code): number => PROBLEMS[code].status), 431])].sort(),
+    },
+    detail: {
+      type: 'string',
+      minLength: 1,
+      description: 'What was wrong, where, what was expected, what to do',
+    },
+    instance: {
+      type: 'string',
+      pattern: '^urn:request:[0-9a-f-]{36}$',
+      description: 'Names the request in the log',
+    },
+    code: { type: 'string', enum: ERROR_CODES, description: 'Stable; what programs decide by' },
+    attempt: text('Where the failed attempt stays, relative to the root; see GET /incomplete').schema,
+    ...detailSchemas(),
+  },
+  description:
+    'A refusal (RFC 9457). Which members beside the first six there are depends on the code; see /problems/<code>.',
+};
+
+/** Members of one name mean the same in every code. `allow` is in the header of that name and nowhere else. */
+function detailSchemas(): Record<string, JsonSchema> {
+  const fields: Record<string, Check<unknown>> = Object.assign(
+    {},
+    ...ERROR_CODES.map((code) => PROBLEMS[code].details),
+  ) as Record<string, Check<unknown>>;
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, { schema }]) => (name === 'allow' ? [] : [[name, schema]])),
+  );
+}
+
+const snapshotListing: JsonSchema = {
+  type: 'object',
+  required: ['snapshots', 'next'],
+  properties: {
+    proof: meaning('What of each entry was proven before it was listed', oneOf(PROOFS)).schema,
+    snapshots: {
+      type: 'array',
+      items: { anyOf: [snapshotSummary.schema, damagedSnapshot.schema] },
+      description:
+        'In the order that was asked for; damaged ones only where the listing was asked to show them',
+    },
+    next: orNull(text('Pass it as after to go on; null at the end')).schema,
+  },
+  description: 'A page of snapshots',
+};
+
+const NAMED = {
+  Manifest: manifest.schema,
+  SnapshotMetadata: snapshotMetadata.schema,
+  Coverage: coverage.schema,
+  Fingerprint: fingerprint.schema,
+  ArrayEntry: arrayEntry.schema,
+  DraftManifest: draftDocument.schema,
+  DraftSnapshot: draftSnapshot.schema,
+  DraftArray: draftArray.schema,
+  Declarations: declarationsDocument.schema,
+  SnapshotListing: snapshotListing,
+  SnapshotSummary: snapshotSummary.schema,
+  DamagedSnapshot: damagedSnapshot.schema,
+  IncompleteListing: incompleteListing.schema,
+  IncompleteAttempt: incompleteAttempt.schema,
+  Alive: alive.schema,
+  Ready: ready.schema,
+  Problem: problem,
+  Violation: violation.schema,
+} as const satisfies Record<string, JsonSchema>;
+
+export type SchemaName = keyof typeof NAMED;
 
 /** JSON Schema 2020-12, which OpenAPI 3.1 takes as it is; rules that it cannot say are in the descriptions. */
 export function schemaComponents(): Record<string, JsonObject> {
-  const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(SCHEMAS)) registry.add(schema, { id });
-  for (const code of ERROR_CODES) registry.add(problemSchema(code), { id: problemName(code) });
-  const { schemas } = z.toJSONSchema(registry, { io: 'input', uri: schemaRef });
+  const names = new Map<unknown, string>(Object.entries(NAMED).map(([name, schema]) => [schema, name]));
+  const written = (node: unknown): unknown => {
+    const name = names.get(node);
+    return name === undefined ? copy(node) : { $ref: schemaRef(name) };
+  };
+  const copy = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(written);
+    if (typeof node !== 'object' || node === null) return node;
+    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, written(value)]));
+  };
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, { $id: _id, $schema: _schema, ...schema }]) => [name, schema]),
+    Object.entries(NAMED).map(([name, schema]) => [name, copy(schema) as JsonObject]),
   );
 }
 

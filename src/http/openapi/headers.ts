@@ -1,6 +1,6 @@
 /** `components.headers`: every header that an answer of the service may carry. */
 import { DTYPE_NAMES } from '../../contract/dtypes.ts';
-import { ENDIANNESS } from '../../contract/model.ts';
+import { ENDIANNESS } from '../../contract/documents.ts';
 import { SECURITY_HEADERS } from '../security-headers.ts';
 import type { JsonObject } from './json-object.ts';
 

@@ -1,12 +1,11 @@
 /** Answers as OpenAPI response objects: successes in place, refusals as shared components. */
 import { SnapshotError, type ErrorCode } from '../../contract/errors.ts';
-import { PROBLEM_GUIDE } from '../problem-guide.ts';
-import { problemHeaders, problemOf, PROBLEM_MEDIA_TYPE, PROBLEMS } from '../problems.ts';
+import { PROBLEMS } from '../../contract/problems.ts';
+import { problemHeaders, problemOf, PROBLEM_MEDIA_TYPE } from '../problems.ts';
 import { schemaRef } from './components.ts';
 import { COMMON_HEADERS, headerRefs, HEADERS, type HeaderName } from './headers.ts';
 import type { JsonObject } from './json-object.ts';
 import type { Content, Operation, Success } from './operation.ts';
-import { problemName, statusesOf } from './problem-schemas.ts';
 
 /** What any request may be answered with, whatever it asks for. */
 const EVERYWHERE: readonly ErrorCode[] = [
@@ -18,6 +17,13 @@ const EVERYWHERE: readonly ErrorCode[] = [
   'expectation_failed',
   'internal_error',
 ];
+
+/** Statuses beside the one of the table: headers that are too long have one of their own (RFC 6585, 5). */
+const MORE_STATUSES: Partial<Record<ErrorCode, readonly number[]>> = { limit_exceeded: [431] };
+
+function statusesOf(code: ErrorCode): readonly number[] {
+  return [PROBLEMS[code].status, ...(MORE_STATUSES[code] ?? [])];
+}
 
 export class Refusals {
   readonly #components = new Map<string, JsonObject>();
@@ -42,7 +48,7 @@ export class Refusals {
   }
 
   #ref(status: number, codes: readonly ErrorCode[], withContent: boolean): JsonObject {
-    const name = [String(status), ...codes, ...(withContent ? [] : ['head'])].join('.');
+    const name = `${withContent ? '' : 'Head'}Refusal${status}${codes.map(inCapitals).join('')}`;
     if (!this.#components.has(name)) this.#components.set(name, refusal(status, codes, withContent));
     return { $ref: `#/components/responses/${name}` };
   }
@@ -50,23 +56,26 @@ export class Refusals {
 
 function refusal(status: number, codes: readonly ErrorCode[], withContent: boolean): JsonObject {
   return {
-    description: codes.map((code) => `\`${code}\`: ${PROBLEM_GUIDE[code].when}`).join('\n\n'),
+    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].when}`).join('\n\n'),
     headers: { ...headerRefs([...COMMON_HEADERS, 'Content-Length']), ...headersOf(codes) },
     ...(withContent ? { content: { [PROBLEM_MEDIA_TYPE]: problemContent(status, codes) } } : {}),
   };
 }
 
 function problemContent(status: number, codes: readonly ErrorCode[]): JsonObject {
-  const refs = codes.map((code) => ({ $ref: schemaRef(problemName(code)) }));
-  const mapping = Object.fromEntries(codes.map((code) => [code, schemaRef(problemName(code))]));
   return {
-    schema: refs.length === 1 ? refs[0] : { oneOf: refs, discriminator: { propertyName: 'code', mapping } },
+    schema: { $ref: schemaRef('Problem') },
     examples: Object.fromEntries(codes.map((code) => [code, { value: { ...exampleOf(code), status } }])),
   };
 }
 
+/** `SnapshotExists` for `snapshot_exists`: generators take names of letters and digits. */
+function inCapitals(code: ErrorCode): string {
+  return code.replace(/(?:^|_)([a-z])/gu, (_, letter: string) => letter.toUpperCase());
+}
+
 function exampleError(code: ErrorCode): SnapshotError {
-  const { detail, details, attempt } = PROBLEM_GUIDE[code].example;
+  const { detail, details, attempt } = PROBLEMS[code].example;
   return new SnapshotError(code, detail, details, attempt === undefined ? {} : { attempt });
 }
 
