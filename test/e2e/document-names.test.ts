@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 import { environmentName, flagName, SETTING_NAMES } from '../../src/config.ts';
-import { PROBLEMS } from '../../src/http/problems.ts';
+import { PROBLEMS } from '../../src/contract/problems.ts';
 
 const TOP = fileURLToPath(new URL('../../', import.meta.url));
 const FOLDERS = ['.', 'docs', 'bench', 'examples', 'clients/python'];
