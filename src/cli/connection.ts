@@ -1,6 +1,12 @@
 /** What commands share: their flags, how they reach a service, which snapshot is meant, and how they end. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { ClientOptions, SnapshotClient, SnapshotSummary } from '../client/index.ts';
+import type {
+  ClientOptions,
+  ListedSnapshot,
+  ListPageOptions,
+  SnapshotClient,
+  SnapshotSummary,
+} from '../client/index.ts';
 import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
 import { CommandError, exitStatusOf, reportError, STATUS_HELP, statusOf } from './errors.ts';
 import { formatTime, note } from './output.ts';
@@ -120,12 +126,31 @@ export async function resolveId(
   throw new CommandError('ambiguous_id', `several ids begin with ${text}: ${shown.join(', ')}`);
 }
 
+/** As many entries as asked for, and where they go on; a page may hold fewer than it was asked for, or none. */
+export async function listed(
+  client: SnapshotClient,
+  { limit, after: start, ...query }: ListPageOptions & { readonly limit: number },
+): Promise<{ readonly items: readonly ListedSnapshot[]; readonly next: string | null }> {
+  const items: ListedSnapshot[] = [];
+  let after = start;
+  for (;;) {
+    const asked = Math.min(limit - items.length, PAGE_SIZE);
+    const page = await client.listPage({ ...query, limit: asked, after });
+    items.push(...page.items);
+    if (page.next === null || items.length >= limit) return { items, next: page.next };
+    after = page.next;
+  }
+}
+
+/** The most that the service gives at once. */
+const PAGE_SIZE = 1000;
+
 async function latestId(
   client: SnapshotClient,
   namespace: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<SnapshotId> {
-  const { items } = await client.listPage({
+  const { items } = await listed(client, {
     order: 'newest',
     limit: 1,
     proof: 'frame',
@@ -150,7 +175,7 @@ export async function beginningWith(
   // The greatest possible id before the first that begins so; the page goes on after it.
   const first = beginning === '' ? 0n : BigInt(`0x${beginning.padEnd(32, '0')}`);
   const after = first === 0n ? undefined : (first - 1n).toString(16).padStart(32, '0');
-  const { items } = await client.listPage({
+  const { items } = await listed(client, {
     order: 'id',
     after,
     limit,

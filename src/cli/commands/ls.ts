@@ -3,6 +3,7 @@ import { Option, InvalidArgumentError, type Command } from 'commander';
 import type { ListedSnapshot, ListPageOptions } from '../../client/index.ts';
 import {
   concluding,
+  listed,
   noteUnless,
   positiveInteger,
   resolveId,
@@ -43,8 +44,12 @@ export function define(command: Command): Command {
       .option('--namespace <name>', 'only those of this source_namespace')
       .option('--parent <id>', 'only those with this parent_id')
       .option('--since <time>', 'only those finished then or later', timeInNanoseconds)
-      .option('--until <time>', 'only those finished before then', timeInNanoseconds)
-      .addOption(new Option('--order <order>', 'the last finished first, or by id').choices(['newest', 'id']))
+      .option('--until <time>', 'only those finished then or earlier', timeInNanoseconds)
+      .addOption(
+        new Option('--order <order>', 'the last finished first, or by id')
+          .choices(['newest', 'id'])
+          .default('newest'),
+      )
       .option('--limit <number>', 'at most this many', positiveInteger)
       .option('--after <cursor>', 'go on after this cursor, which the listing before named')
       .addOption(
@@ -80,7 +85,7 @@ async function list(options: LsOptions): Promise<void> {
       proof,
       damaged: options.damaged === true ? 'show' : undefined,
     };
-    return pages((page) => client.listPage({ ...query, ...page }), after, options.limit ?? Infinity);
+    return listed(client, { ...query, after, limit: options.limit ?? Infinity });
   });
   const terminal = process.stdout.isTTY;
   if (options.json === true) printJson({ snapshots: items, next });
@@ -99,40 +104,21 @@ async function parentId(text: string, client: Parameters<typeof resolveId>[0]): 
   throw wrongUse(`--parent ${JSON.stringify(text)} is no snapshot id: expected 32 lowercase hex digits`);
 }
 
-/** As many as asked for, in requests of at most 1000. */
-async function pages(
-  fetchPage: (page: { limit: number; after: string | undefined }) => Promise<{
-    readonly items: readonly ListedSnapshot[];
-    readonly next: string | null;
-  }>,
-  start: string | undefined,
-  limit: number,
-): Promise<{ items: readonly ListedSnapshot[]; next: string | null }> {
-  const items: ListedSnapshot[] = [];
-  let after = start;
-  for (;;) {
-    const page = await fetchPage({ limit: Math.min(limit - items.length, 1000), after });
-    items.push(...page.items);
-    if (page.next === null || items.length >= limit) return { items, next: page.next };
-    after = page.next;
+function rowOf(entry: ListedSnapshot, terminal: boolean): readonly string[] {
+  if ('problem' in entry) {
+    const { code, detail } = entry.problem;
+    return [entry.snapshot_id, 'DAMAGED', code, detail, '-', '-', '-', '-'];
   }
-}
-
-function rowOf(listed: ListedSnapshot, terminal: boolean): readonly string[] {
-  if ('problem' in listed) {
-    const { code, detail } = listed.problem;
-    return [listed.snapshot_id, 'DAMAGED', code, detail, '-', '-', '-', '-'];
-  }
-  const finished = formatTime(listed.finished_at_ns);
+  const finished = formatTime(entry.finished_at_ns);
   return [
-    listed.snapshot_id,
-    listed.source_namespace,
-    listed.source_version,
-    listed.scope,
-    listed.coverage_status,
+    entry.snapshot_id,
+    entry.source_namespace,
+    entry.source_version,
+    entry.scope,
+    entry.coverage_status,
     terminal ? finished.replace(/\.\d+Z$/u, 'Z') : finished,
-    String(listed.array_count),
-    terminal ? formatBytes(listed.byte_length) : listed.byte_length,
+    String(entry.array_count),
+    terminal ? formatBytes(entry.byte_length) : entry.byte_length,
   ];
 }
 
