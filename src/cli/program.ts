@@ -66,7 +66,9 @@ Examples:
 
 ${STATUS_HELP}`,
     );
-  const isAsked = (name: string): boolean => [name, ...ALL_KNOWING].some((word) => words.includes(word));
+  // A line that is to be completed comes as one word.
+  const asked = new Set(words.flatMap((word) => word.split(/\s+/u)));
+  const isAsked = (name: string): boolean => [name, ...ALL_KNOWING].some((word) => asked.has(word));
   for (const [name, { about, load, hidden = false }] of Object.entries(VERBS)) {
     const command = new Command(name).description(about);
     program.addCommand(command, { hidden });
