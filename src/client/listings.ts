@@ -126,16 +126,21 @@ export async function* allPages<T>(
   // A listing that comes back to where it was would never end.
   const cursors = new Set<string>();
   let after: string | undefined;
+  let empty = 0;
   for (;;) {
     const { items, next } = await fetchPage(after);
     yield* items;
     if (next === null) return;
-    if (items.length === 0 || cursors.has(next)) throw against('it names a next page and does not advance');
+    // A page over many snapshots that no filter lets pass may end without one, but not again and again.
+    empty = items.length === 0 ? empty + 1 : 0;
+    if (empty > MAX_EMPTY_PAGES || cursors.has(next))
+      throw against('it names a next page and does not advance');
     cursors.add(next);
     after = next;
   }
 }
 
+const MAX_EMPTY_PAGES = 4;
 const MAX_CURSOR_LENGTH = 4096;
 
 interface RawPage {

@@ -30,10 +30,6 @@ export class Metrics {
     'Answers that stored bytes could not be proven',
     [],
   );
-  readonly #lastPublication = this.#gauge(
-    'last_publication_timestamp_seconds',
-    'When a snapshot was last published',
-  );
   readonly #duration = new Histogram({
     name: `${PREFIX}request_duration_seconds`,
     help: 'From the head of a request to the end of its answer',
@@ -62,16 +58,22 @@ export class Metrics {
   watch(store: LocalSnapshotStore, transfers: Transfers): void {
     this.#lookUp('uploads_in_flight', 'Uploads that run', () => transfers.uploads);
     this.#lookUp('downloads_in_flight', 'Downloads that run', () => transfers.downloads);
-    this.#lookUp('snapshots', 'Entries in snapshots/', () => store.publishedCount());
+    this.#lookUp('snapshots', 'Entries in snapshots/', async () => (await store.published()).count);
+    this.#lookUp('last_publication_timestamp_seconds', 'When a snapshot was last published', async () => {
+      const { lastNs } = await store.published();
+      return lastNs === null ? null : Number(lastNs / 1_000_000n) / 1000;
+    });
     this.#lookUp('free_bytes', 'Bytes free on the disk of the root', async () =>
       Number((await store.freeBytes()).free),
     );
-    const incompleteBytes = this.#gauge('incomplete_bytes', 'Bytes of the attempts in staging/');
-    this.#lookUp('incomplete_attempts', 'Attempts in staging/', async () => {
-      const { count, byteLength } = await store.measureIncomplete();
-      incompleteBytes.set(Number(byteLength));
-      return count;
-    });
+    this.#lookUp(
+      'incomplete_attempts',
+      'Attempts in staging/',
+      async () => (await store.measureIncomplete()).count,
+    );
+    this.#lookUp('incomplete_bytes', 'Bytes of the attempts in staging/', async () =>
+      Number((await store.measureIncomplete()).byteLength),
+    );
   }
 
   /** For the process that writes the log. */
@@ -98,28 +100,23 @@ export class Metrics {
     if (method === 'POST' && route.endsWith('/snapshots')) {
       this.#publications.inc({ outcome: code === '' ? 'published' : code });
     }
-    if (payloadBytes !== undefined) {
-      this.#payloadBytes.inc(payloadBytes);
-      this.#lastPublication.setToCurrentTime();
-    }
+    if (payloadBytes !== undefined) this.#payloadBytes.inc(payloadBytes);
   }
 
   #counter<T extends string>(name: string, help: string, labelNames: T[]): Counter<T> {
     return new Counter({ name: PREFIX + name, help, labelNames, registers: [this.registry] });
   }
 
-  #gauge(name: string, help: string): Gauge {
-    return new Gauge({ name: PREFIX + name, help, registers: [this.registry] });
-  }
-
-  #lookUp(name: string, help: string, value: () => number | Promise<number>): void {
+  #lookUp(name: string, help: string, value: () => number | null | Promise<number | null>): void {
     new Gauge({
       name: PREFIX + name,
       help,
       registers: [this.registry],
       async collect() {
         try {
-          this.set(await value());
+          const now = await value();
+          if (now === null) this.remove();
+          else this.set(now);
         } catch {
           // What cannot be told now is left out: a stale figure, or 0, would be taken for one.
           this.remove();

@@ -2,6 +2,9 @@
 import { z } from 'zod';
 import { SnapshotError, type Violation } from '../contract/errors.ts';
 import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
+import { isUint64 } from '../contract/uint64.ts';
+import { isCursor } from '../store/listing.ts';
+import { nameOfCursor } from '../store/sorted-names.ts';
 
 export const MAX_PAGE = 10_000;
 
@@ -23,16 +26,41 @@ const limit = z
   .transform(Number)
   .pipe(z.number().max(MAX_PAGE, LIMIT));
 
-export const listingQuery = z.strictObject({
-  limit: limit.optional(),
-  after: id.optional(),
-  source_namespace: z.string().min(1, 'expected a namespace').optional(),
-  parent_id: id.optional(),
-});
+const NANOSECONDS = 'expected epoch nanoseconds: a decimal number without sign or leading zeros';
+const nanoseconds = z.string(NANOSECONDS).refine(isUint64, NANOSECONDS);
 
+export const listingQuery = z
+  .strictObject({
+    limit: limit.optional(),
+    after: z.string().optional(),
+    source_namespace: z.string().min(1, 'expected a namespace').optional(),
+    parent_id: id.optional(),
+    since: nanoseconds.optional(),
+    until: nanoseconds.optional(),
+    order: z.enum(['id', 'newest'], { error: 'expected id or newest' }).optional(),
+    proof: z.enum(['all', 'frame'], { error: 'expected all or frame' }).optional(),
+    damaged: z.enum(['show', 'fail'], { error: 'expected show or fail' }).optional(),
+  })
+  .check(({ value, issues }) => {
+    const { after, order = 'id' } = value;
+    if (after === undefined || isCursor(after, order)) return;
+    const message =
+      order === 'id'
+        ? 'expected a snapshot id: 32 lowercase hex digits'
+        : 'expected the next of a page in the order newest';
+    issues.push({ code: 'custom', path: ['after'], message, input: after });
+  });
+
+/** A name has at most 255 bytes, each shown in at most four characters. */
+const NAME = 'expected the next of a page before';
 export const incompleteQuery = z.strictObject({
   limit: limit.optional(),
-  after: z.string().min(1).max(255).optional(),
+  after: z
+    .string()
+    .min(1, NAME)
+    .max(4 * 255, NAME)
+    .refine((cursor) => nameOfCursor(cursor).length <= 255, NAME)
+    .optional(),
 });
 
 /** Throws `invalid_request` with every violation at once; a repeated or unknown parameter is one. */

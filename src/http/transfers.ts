@@ -5,12 +5,20 @@ import type { Exchange } from './connections.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 
+/** Listings that run at once: pages, which end by themselves, and whole ones, which go at the pace of their readers. */
+const MAX_LISTINGS = 8;
+/** Listings of one sort that wait for their turn, and for how long. */
+const MAX_WAITING_LISTINGS = 64;
+const LISTING_WAIT_MS = 2_000;
+
 export class Transfers {
   readonly #maxUploads: number;
   readonly #maxDownloadBytes: number;
   #uploads = 0;
   #downloads = 0;
   #downloadBytes = 0;
+  readonly #pages = new Slots();
+  readonly #wholeListings = new Slots();
   #stopping = false;
 
   /** @param maxDownloadBytes that all downloads together may hold in memory */
@@ -66,6 +74,26 @@ export class Transfers {
   }
 
   /**
+   * Waits shortly for its turn where as many listings of the sort run as may. Throws `unavailable` after that; otherwise
+   * call the returned function at the end. Ends with its exchange in any case.
+   */
+  async beginListing(exchange: Exchange, sort: 'page' | 'whole'): Promise<() => void> {
+    const slots = sort === 'page' ? this.#pages : this.#wholeListings;
+    const release = await slots.take(exchange.signal);
+    if (release === null) {
+      throw new SnapshotError(
+        'unavailable',
+        sort === 'page'
+          ? `${MAX_LISTINGS} pages are being made, which is the limit; try again in a moment.`
+          : `${MAX_LISTINGS} whole listings run, which is the limit; try again in a moment, or ask for pages with limit.`,
+        { retry_after_seconds: RETRY_AFTER_SECONDS },
+      );
+    }
+    exchange.whenOver(release);
+    return release;
+  }
+
+  /**
    * Counts a download and the bytes that it holds in memory, those of a reader in blocks unless given, until its exchange is
    * over. Throws `unavailable` when readers
    * that are slower than the disk hold as much as may be held.
@@ -84,6 +112,46 @@ export class Transfers {
       this.#downloads -= 1;
       this.#downloadBytes -= bytes;
     });
+  }
+}
+
+/** A number of places, and a short queue for them. */
+class Slots {
+  readonly #waiting = new Set<() => void>();
+  #taken = 0;
+
+  /** Null where no place became free in time; otherwise call the returned function, once or more, to give it back. */
+  async take(signal: AbortSignal): Promise<(() => void) | null> {
+    if (this.#taken >= MAX_LISTINGS && !(await this.#wait(signal))) return null;
+    signal.throwIfAborted();
+    this.#taken += 1;
+    return once(() => {
+      this.#taken -= 1;
+      const [next] = this.#waiting;
+      next?.();
+    });
+  }
+
+  /** True once a place is free; the place must be taken in the same turn. */
+  async #wait(signal: AbortSignal): Promise<boolean> {
+    if (this.#waiting.size >= MAX_WAITING_LISTINGS) return false;
+    const deadline = performance.now() + LISTING_WAIT_MS;
+    while (this.#taken >= MAX_LISTINGS) {
+      const left = deadline - performance.now();
+      if (left <= 0 || signal.aborted) return false;
+      await new Promise<void>((resolve) => {
+        const done = (): void => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', done);
+          this.#waiting.delete(done);
+          resolve();
+        };
+        const timer = setTimeout(done, left);
+        signal.addEventListener('abort', done);
+        this.#waiting.add(done);
+      });
+    }
+    return true;
   }
 }
 

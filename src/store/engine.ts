@@ -9,7 +9,7 @@ import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
 import type { IncompleteAttempt } from '../contract/listings.ts';
 import type { DraftManifest, Manifest } from '../contract/manifest.ts';
 import { readDraft } from './arrivals.ts';
-import { inspectAttempt } from './attempt-inspection.ts';
+import { inspectAttempt, measureAttempts, type AttemptMeasure } from './inspection.ts';
 import { ByteBoundedCache } from './byte-bounded-cache.ts';
 import type { Descriptor, FileStamp, FileSystem } from './file-system.ts';
 import { closeAfterFailure, openRegularFile } from './io.ts';
@@ -26,7 +26,6 @@ import {
   type PayloadClaim,
   type StoredFile,
 } from './payload-proof.ts';
-import { measureStaging, type StagingMeasure } from './staging-measure.ts';
 import {
   named,
   provePayloads,
@@ -84,15 +83,21 @@ interface TaskTypes {
   sinkStore: { input: { readonly sink: number; readonly bytes: Uint8Array }; output: undefined };
   sinkFinish: { input: { readonly sink: number }; output: StoredFile };
   sinkAbandon: { input: { readonly sink: number }; output: undefined };
-  /** Judge attempts without changing anything (PW-07.04). */
+  /** Judge an attempt without changing anything (PW-07.04). */
   inspect: {
-    input: { readonly staging: string; readonly names: readonly string[] };
-    output: readonly IncompleteAttempt[];
+    input: { readonly staging: string; readonly name: string };
+    output: IncompleteAttempt | null;
   };
   /** Read and check a metadata document (PW-07.01). */
   draft: { input: { readonly bytes: Uint8Array; readonly maxValues: number }; output: DraftManifest };
-  /** Number and bytes of the entries in staging, from their names and sizes alone. */
-  measure: { input: { readonly staging: string }; output: StagingMeasure };
+  /** Bytes of entries in staging, from their names and sizes alone. */
+  measure: {
+    input: {
+      readonly staging: string;
+      readonly attempts: readonly { readonly name: string; readonly ctimeNs: bigint | null }[];
+    };
+    output: (AttemptMeasure | 'unchanged' | 'gone')[];
+  };
 }
 
 export type TaskKind = keyof TaskTypes;
@@ -182,16 +187,9 @@ export class Engine {
         this.#sinks.delete(sink);
         return undefined;
       },
-      inspect: async ({ staging, names }, turn) => {
-        const found: IncompleteAttempt[] = [];
-        for (const name of names) {
-          const attempt = await inspectAttempt(this.#context, staging, name, turn);
-          if (attempt !== null) found.push(attempt);
-        }
-        return found;
-      },
+      inspect: ({ staging, name }, turn) => inspectAttempt(this.#context, staging, name, turn),
       draft: ({ bytes, maxValues }) => readDraft(bytes, maxValues),
-      measure: ({ staging }) => measureStaging(fs, staging),
+      measure: ({ staging, attempts }) => measureAttempts(fs, staging, attempts),
     };
   }
 

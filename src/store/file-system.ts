@@ -52,6 +52,11 @@ export interface FileSystemWriter {
   syncDirectory(path: string): Promise<void>;
   /** Fails with the reason (`EACCES`, `EROFS`, …) why entries cannot be made in a directory. */
   checkWritable(path: string): Promise<void>;
+  /**
+   * The names in a directory of any size, in pieces of at most about a thousand, each character one byte: a name on a disk
+   * need not be text.
+   */
+  listNames(path: string): AsyncIterable<readonly string[]>;
   /** Bytes that may still be written by this process, and all bytes of the file system. */
   freeBytes(path: string): Promise<{ readonly free: bigint; readonly total: bigint }>;
 }

@@ -1,10 +1,23 @@
-/** The page of /incomplete: attempts in staging, in the order of their names. */
-import pMap from 'p-map';
-import type { IncompleteAttempt } from '../contract/listings.ts';
+/**
+ * What lies in staging: each entry judged without changing anything, in the order of names, and measured; advisory while
+ * publications run (PW-07.04, PW-07.18).
+ */
+import { pMapIterable } from 'p-map';
+import { INTENT_FILE, MARKER_FILE, intentBytes } from '../contract/package.ts';
+import { isAnySnapshotError, type SnapshotError } from '../contract/errors.ts';
+import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
+import type { IncompleteAttempt, Phase } from '../contract/listings.ts';
+import { parseStrictJson } from '../contract/strict-json.ts';
+import type { DirectoryEntry, FileStat, FileSystemReader } from './file-system.ts';
+import { errnoOf, isMissing, readAtMost, withFile } from './io.ts';
+import { isAttemptName, STAGING } from './layout.ts';
+import type { Turn } from './payload-proof.ts';
+import { byBytes, cursorOfName, isText, nameAsText, nameOfCursor, SortedRuns } from './sorted-names.ts';
+import { quoted, verifyPackage, type VerificationContext } from './verification.ts';
 
 export interface IncompleteQuery {
   readonly limit?: number;
-  /** Only entries whose name comes after this one. */
+  /** Only entries whose name comes after this one: `next` of the page before. */
   readonly after?: string;
 }
 
@@ -13,20 +26,346 @@ export interface IncompleteListing {
   readonly next: string | null;
 }
 
-/** Attempts judged per task: enough to keep a thread busy, few enough to spread over all. */
-const BATCH = 32;
+/** One name that was looked at; null where the attempt was renamed away meanwhile. */
+export interface AttemptLook {
+  readonly entry: IncompleteAttempt | null;
+  readonly cursor: string;
+  readonly isLast: boolean;
+}
 
-export async function inspectIncomplete(
-  names: readonly string[],
-  query: IncompleteQuery,
-  parallelism: number,
-  inspect: (names: readonly string[]) => Promise<readonly IncompleteAttempt[]>,
+export interface StagingSource {
+  /** Names in `staging/` in pieces of at most a few thousand, each character one byte. */
+  readonly names: () => AsyncIterable<readonly string[]>;
+  readonly inspect: (name: string, signal: AbortSignal) => Promise<IncompleteAttempt | null>;
+  /** Inspections under way at once. */
+  readonly width: number;
+}
+
+export async function* lookAtAttempts(
+  source: StagingSource,
+  { after, limit }: IncompleteQuery,
+  signal?: AbortSignal,
+): AsyncGenerator<AttemptLook, void, void> {
+  const ended = new AbortController();
+  const all = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
+  const start = after === undefined ? undefined : nameOfCursor(after);
+  const runs = new SortedRuns<string>(byBytes);
+  try {
+    for await (const names of source.names()) {
+      all.throwIfAborted();
+      runs.add(names.filter((name) => start === undefined || name > start));
+    }
+    const width = Math.max(1, Math.min(source.width, limit ?? source.width));
+    const looks = pMapIterable(
+      runs,
+      async ({ item: name, isLast }): Promise<AttemptLook> => {
+        all.throwIfAborted();
+        const entry = isText(name) ? await source.inspect(nameAsText(name), all) : unnamable(name);
+        return { entry, cursor: cursorOfName(name), isLast };
+      },
+      { concurrency: width, backpressure: width },
+    );
+    for await (const look of looks) {
+      all.throwIfAborted();
+      yield look;
+    }
+  } finally {
+    ended.abort(new Error('The inspection is over.'));
+  }
+}
+
+/** A page ends after so many bytes of entries, or so long a time, also before its `limit`; then `next` leads on. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+const PAGE_MS = 5_000;
+
+/** Collects a page; without a `limit` everything. */
+export async function collectAttempts(
+  looks: AsyncIterable<AttemptLook>,
+  { limit }: IncompleteQuery,
 ): Promise<IncompleteListing> {
-  const { after, limit } = query;
-  const wanted = names.filter((name) => after === undefined || name > after).sort();
-  const page = limit === undefined ? wanted : wanted.slice(0, limit);
-  const batches: string[][] = [];
-  for (let at = 0; at < page.length; at += BATCH) batches.push(page.slice(at, at + BATCH));
-  const judged = await pMap(batches, inspect, { concurrency: parallelism });
-  return { incomplete: judged.flat(), next: page.length < wanted.length ? (page.at(-1) ?? null) : null };
+  const incomplete: IncompleteAttempt[] = [];
+  const startedAt = performance.now();
+  let bytes = 0;
+  for await (const { entry, cursor, isLast } of looks) {
+    if (entry !== null) incomplete.push(entry);
+    if (limit === undefined || isLast || entry === null) continue;
+    bytes += Buffer.byteLength(JSON.stringify(entry));
+    const isFull =
+      incomplete.length >= limit || bytes > PAGE_BYTES || performance.now() - startedAt > PAGE_MS;
+    if (isFull) return { incomplete, next: cursor };
+  }
+  return { incomplete, next: null };
+}
+
+/** A name that is no text fits into no path of the port: it is shown, and what it holds is not looked at. */
+function unnamable(name: string): IncompleteAttempt {
+  return {
+    path: `${STAGING}/${Buffer.from(name, 'latin1').toString('utf8')}`,
+    snapshot_id: null,
+    phase: 'UNAVAILABLE',
+    diagnostic: `The name, ${quoted(nameAsText(name))} with its bytes as \\xNN, is no UTF-8 and not that of an attempt; nothing in it was looked at.`,
+    byte_length: '0',
+    modified_at: null,
+  };
+}
+
+const MAX_INTENT_BYTES = 256;
+
+interface Facts {
+  readonly name: string;
+  readonly snapshotId: SnapshotId | null;
+  readonly byteLength: bigint;
+  readonly modifiedNs: bigint | null;
+}
+
+/** Null where the entry is gone: a publication renamed it away after it was listed. */
+export async function inspectAttempt(
+  context: VerificationContext,
+  staging: string,
+  name: string,
+  turn: Turn,
+): Promise<IncompleteAttempt | null> {
+  const { fs } = context;
+  const directory = `${staging}/${name}`;
+  let facts: Facts = { name, snapshotId: null, byteLength: 0n, modifiedNs: null };
+  try {
+    const own = fs.statEntry(directory);
+    facts = { ...facts, modifiedNs: own.mtimeNs };
+    if (own.kind !== 'directory') {
+      const size = own.kind === 'file' ? own.size : 0n;
+      return report(
+        { ...facts, byteLength: size },
+        'INVALID',
+        `An attempt must be a directory, found a ${own.kind}.`,
+      );
+    }
+    const entries = fs.listDirectory(directory);
+    facts = measure(fs, directory, own, entries, facts);
+    const intent = entries.some((entry) => entry.name === INTENT_FILE && entry.kind === 'file');
+    if (intent) facts = { ...facts, snapshotId: readIntent(fs, directory) };
+    return await judge(context, directory, entries, facts, intent, turn);
+  } catch (error) {
+    return failed(fs, directory, facts, error);
+  }
+}
+
+async function judge(
+  context: VerificationContext,
+  directory: string,
+  entries: readonly DirectoryEntry[],
+  facts: Facts,
+  intent: boolean,
+  turn: Turn,
+): Promise<IncompleteAttempt> {
+  const { name, snapshotId } = facts;
+  if (!isAttemptName(name)) {
+    return report(facts, 'INVALID', 'The name is not that of an attempt (32 lowercase hex digits).');
+  }
+  const irregular = entries.find((entry) => entry.kind !== 'file');
+  if (irregular !== undefined) {
+    const found = `${quoted(irregular.name)} is a ${irregular.kind}`;
+    return report(facts, 'INVALID', `An attempt holds regular files only; ${found}.`);
+  }
+  if (!intent)
+    return report(facts, 'INVALID', `${INTENT_FILE} is missing: the attempt ended before it was written.`);
+  if (snapshotId === null) {
+    return report(facts, 'INVALID', `${INTENT_FILE} does not name a snapshot in canonical JSON.`);
+  }
+  if (!entries.some((entry) => entry.name === MARKER_FILE)) {
+    const files = entries.length - 1;
+    const held = files === 1 ? '1 further file' : `${files} further files`;
+    return report(
+      facts,
+      'STAGING',
+      `No completion marker: still being written, refused, or interrupted, with ${held}.`,
+    );
+  }
+  await verifyPackage(context, { directory, snapshotId, stage: 'complete', payloads: 'all' }, turn);
+  return report(
+    facts,
+    'VALIDATED',
+    'A complete package that was not renamed into snapshots/: it is not published.',
+  );
+}
+
+function failed(
+  fs: FileSystemReader,
+  directory: string,
+  facts: Facts,
+  error: unknown,
+): IncompleteAttempt | null {
+  if (wasRenamedAway(fs, directory, facts.name)) return null;
+  if (isAnySnapshotError(error)) {
+    const unreadable =
+      error.code === 'unavailable' || (error.code === 'storage_integrity' && isUnreadable(error));
+    return report(facts, unreadable ? 'UNAVAILABLE' : 'INVALID', error.message);
+  }
+  const code = errnoOf(error);
+  if (code === undefined) throw error;
+  return report(facts, 'UNAVAILABLE', `The attempt cannot be read (${code}).`);
+}
+
+function isUnreadable(error: SnapshotError): boolean {
+  return 'problem' in error.details && error.details.problem === 'unreadable';
+}
+
+/** Only attempts leave staging; a foreign name that was listed and is not found stays in sight. */
+function wasRenamedAway(fs: FileSystemReader, directory: string, name: string): boolean {
+  if (!isAttemptName(name)) return false;
+  try {
+    fs.statEntry(directory);
+    return false;
+  } catch (error) {
+    return isMissing(error);
+  }
+}
+
+function readIntent(fs: FileSystemReader, directory: string): SnapshotId | null {
+  const bytes = withFile(fs, `${directory}/${INTENT_FILE}`, INTENT_FILE, 'intent', (file) =>
+    readAtMost(fs, file, MAX_INTENT_BYTES),
+  );
+  try {
+    const value = parseStrictJson(bytes);
+    if (value === null || typeof value !== 'object' || !('snapshot_id' in value)) return null;
+    const id = value['snapshot_id'];
+    if (!isSnapshotId(id)) return null;
+    return Buffer.from(intentBytes(id)).equals(bytes) ? id : null;
+  } catch {
+    return null;
+  }
+}
+
+function measure(
+  fs: FileSystemReader,
+  directory: string,
+  own: FileStat,
+  entries: readonly DirectoryEntry[],
+  facts: Facts,
+): Facts {
+  let byteLength = 0n;
+  let modifiedNs = own.mtimeNs;
+  for (const entry of entries) {
+    if (entry.kind !== 'file') continue;
+    const stat = fs.statEntry(`${directory}/${entry.name}`);
+    byteLength += stat.size;
+    if (stat.mtimeNs > modifiedNs) modifiedNs = stat.mtimeNs;
+  }
+  return { ...facts, byteLength, modifiedNs };
+}
+
+function report(facts: Facts, phase: Phase, diagnostic: string): IncompleteAttempt {
+  return {
+    path: `${STAGING}/${facts.name}`,
+    snapshot_id: facts.snapshotId,
+    phase,
+    diagnostic,
+    byte_length: String(facts.byteLength),
+    modified_at: facts.modifiedNs === null ? null : isoTime(facts.modifiedNs),
+  };
+}
+
+/** Null for times that ISO 8601 has no four-digit year for: file systems store any 64-bit number. */
+function isoTime(epochNs: bigint): string | null {
+  const time = new Date(Number(epochNs / 1_000_000n));
+  return Number.isNaN(time.getTime()) ? null : time.toISOString();
+}
+
+export interface StagingMeasure {
+  readonly count: number;
+  /** Bytes of the regular files. */
+  readonly byteLength: bigint;
+}
+
+/** What one attempt holds, as it was found. */
+export interface AttemptMeasure {
+  readonly byteLength: bigint;
+  /** Of the directory: changes with every file that is made in it. */
+  readonly ctimeNs: bigint;
+  /** Of the directory and all its files. */
+  readonly modifiedNs: bigint;
+}
+
+/** Measures attempts from names and sizes alone; null where one has the state that is known, is gone or is no directory. */
+export function measureAttempts(
+  fs: FileSystemReader,
+  staging: string,
+  attempts: readonly { readonly name: string; readonly ctimeNs: bigint | null }[],
+): (AttemptMeasure | 'unchanged' | 'gone')[] {
+  return attempts.map(({ name, ctimeNs }) => {
+    const directory = `${staging}/${name}`;
+    try {
+      const own = fs.statEntry(directory);
+      if (own.ctimeNs === ctimeNs) return 'unchanged';
+      const facts = { name, snapshotId: null, byteLength: 0n, modifiedNs: null };
+      if (own.kind !== 'directory') return { byteLength: 0n, ctimeNs: own.ctimeNs, modifiedNs: own.mtimeNs };
+      const { byteLength, modifiedNs } = measure(fs, directory, own, fs.listDirectory(directory), facts);
+      return { byteLength, ctimeNs: own.ctimeNs, modifiedNs: modifiedNs ?? own.mtimeNs };
+    } catch (error) {
+      if (isMissing(error)) return 'gone';
+      throw error;
+    }
+  });
+}
+
+/** Attempts that are measured at once. */
+const MEASURED_AT_ONCE = 256;
+/** An attempt in which nothing moved for so long is not being written any more: its size is remembered. */
+const SETTLED_NS = 600_000_000_000n;
+/** Attempts remembered, each some 100 bytes; those beyond are measured every time. */
+const MAX_REMEMBERED = 100_000;
+
+/** Measures staging again and again: a scrape looks at each settled attempt once, and not at every file every time. */
+export class StagingMeter {
+  readonly #names: () => AsyncIterable<readonly string[]>;
+  readonly #measure: (
+    attempts: readonly { readonly name: string; readonly ctimeNs: bigint | null }[],
+  ) => Promise<(AttemptMeasure | 'unchanged' | 'gone')[]>;
+  #settled = new Map<string, AttemptMeasure>();
+  #running: Promise<StagingMeasure> | null = null;
+
+  constructor(
+    names: () => AsyncIterable<readonly string[]>,
+    measure: (
+      attempts: readonly { readonly name: string; readonly ctimeNs: bigint | null }[],
+    ) => Promise<(AttemptMeasure | 'unchanged' | 'gone')[]>,
+  ) {
+    this.#names = names;
+    this.#measure = measure;
+  }
+
+  /** Whoever asks while it is being measured gets the same answer. */
+  measure(): Promise<StagingMeasure> {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = null;
+    });
+    return this.#running;
+  }
+
+  async #run(): Promise<StagingMeasure> {
+    const before = this.#settled;
+    const settled = new Map<string, AttemptMeasure>();
+    const settledBefore = BigInt(Date.now()) * 1_000_000n - SETTLED_NS;
+    let count = 0;
+    let byteLength = 0n;
+    for await (const names of this.#names()) {
+      count += names.length;
+      const texts = names.filter(isText).map(nameAsText);
+      for (let at = 0; at < texts.length; at += MEASURED_AT_ONCE) {
+        const batch = texts.slice(at, at + MEASURED_AT_ONCE);
+        const found = await this.#measure(
+          batch.map((name) => ({ name, ctimeNs: before.get(name)?.ctimeNs ?? null })),
+        );
+        for (const [index, name] of batch.entries()) {
+          const answer = found[index] ?? 'gone';
+          const measured = answer === 'unchanged' ? before.get(name) : answer;
+          if (measured === undefined || measured === 'gone') continue;
+          byteLength += measured.byteLength;
+          const isSettled = measured.modifiedNs < settledBefore && settled.size < MAX_REMEMBERED;
+          if (isSettled) settled.set(name, measured);
+        }
+      }
+    }
+    this.#settled = settled;
+    return { count, byteLength };
+  }
 }

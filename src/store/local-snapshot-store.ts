@@ -2,6 +2,7 @@
 import type { Declarations } from '../contract/contexts.ts';
 import { isAnySnapshotError, isSnapshotError, SnapshotError } from '../contract/errors.ts';
 import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
+import type { SnapshotSummary } from '../contract/listings.ts';
 import { parseSnapshotMetadata, type DraftManifest } from '../contract/manifest.ts';
 import type { OpenedSnapshot } from '../contract/opened.ts';
 import {
@@ -16,10 +17,29 @@ import { DirectorySyncs } from './directory-syncs.ts';
 import { Engine, inlineExecutor, type Executor, type OpenedPayload, type ThreadCounts } from './engine.ts';
 import { timedFileSystem, type FileSystem } from './file-system.ts';
 import { IdLocks } from './id-locks.ts';
-import { inspectIncomplete, type IncompleteListing, type IncompleteQuery } from './inspection.ts';
+import {
+  collectAttempts,
+  lookAtAttempts,
+  StagingMeter,
+  type AttemptLook,
+  type IncompleteListing,
+  type IncompleteQuery,
+  type StagingMeasure,
+} from './inspection.ts';
 import { errnoOf, saysExhausted, saysForbidden, unavailableNow } from './io.ts';
 import { layoutOf, snapshotDirectory, type Layout } from './layout.ts';
-import { listSnapshots, type ListingQuery, type SnapshotListing } from './listing.ts';
+import {
+  collectListing,
+  entriesOf,
+  lookAtSnapshots,
+  type ListedManifest,
+  type ListedSnapshot,
+  type ListingQuery,
+  type ListingSource,
+  type Look,
+  type ProvenQuery,
+  type SnapshotListing,
+} from './listing.ts';
 import { nodeFileSystem } from './node-file-system.ts';
 import { ProofMemory } from './proof-memory.ts';
 import { Proofs } from './proofs.ts';
@@ -35,15 +55,21 @@ import {
 } from './reading.ts';
 import { prepareRoot, StoreIdentity } from './root.ts';
 import { SpaceReserve } from './space-reserve.ts';
-import type { StagingMeasure } from './staging-measure.ts';
 import type { StoreOptions } from './store-options.ts';
 import { defaultThreads, workerPool } from './worker-pool.ts';
 
 /** `signal` says that nobody waits for the answer any more. */
 export interface ReadOptions {
   /** Ends the work when nobody waits for it any more; the read then rejects with its reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
+
+/** Manifests of one listing in memory at once. */
+const MAX_WIDTH = 8;
+/** Times that are remembered for the order `newest`, each some 100 bytes. */
+const MAX_TIMES = 200_000;
+/** The coarsest clock of a file system in use. */
+const UNSETTLED_NS = 2_000_000_000n;
 
 const DEFAULT_MAX_AGE_MS = 60 * 60 * 1000;
 const DEFAULT_CACHE_BYTES = 32 * 1024 * 1024;
@@ -65,6 +91,10 @@ export class LocalSnapshotStore {
   readonly #space: SpaceReserve;
   readonly #drafts: DraftReader;
   readonly #memory: ProofMemory | null;
+  readonly #meter: StagingMeter;
+  readonly #listingSource: ListingSource;
+  readonly #finished = new Map<SnapshotId, bigint>();
+  #counted: { readonly ctimeNs: bigint | null; readonly count: number } | null = null;
   #prepared: Promise<void> | null = null;
   #forbidden: { readonly problem: string; readonly until: number } | null = null;
 
@@ -95,6 +125,18 @@ export class LocalSnapshotStore {
             onLost: observer.threadLost,
           });
     this.#proofs = new Proofs(this.#executor);
+    const { staging, snapshots } = this.#layout;
+    this.#meter = new StagingMeter(
+      () => this.#names(staging),
+      (attempts) => this.#executor.run('measure', { staging, attempts }),
+    );
+    this.#listingSource = {
+      names: () => this.#names(snapshots),
+      prove: (id, proof, signal) =>
+        proof === 'frame' ? this.#proveFrame(id, signal) : this.readManifest(id, { signal }),
+      finishedAt: (id, signal) => this.#finishedAt(id, signal),
+      width: Math.min(this.#executor.parallelism * 2, MAX_WIDTH),
+    };
     this.#directorySyncs = new DirectorySyncs(this.#fs);
     this.#drafts = new DraftReader(options.limits?.arrays, (bytes, maxValues) =>
       this.#executor.run('draft', { bytes, maxValues }),
@@ -252,30 +294,70 @@ export class LocalSnapshotStore {
     return { metadata: manifest.snapshot, manifest, manifestBytes, manifestSha256, hasIntent, arrays };
   }
 
-  /** Proves and lists what is published, by id; anything that cannot be proven fails the listing by name (PW-07.18). */
-  async listSnapshots(query: ListingQuery = {}): Promise<SnapshotListing> {
-    return listSnapshots(this.#names(this.#layout.snapshots), query, this.#executor.parallelism, (id) =>
-      this.readManifest(id),
-    );
+  /**
+   * Proves and lists what is published, in order: a page, or without a `limit` everything. What cannot be proven fails the
+   * listing by name, or is listed as damaged where the query asks for that (PW-07.18).
+   */
+  listSnapshots(query?: ProvenQuery, options?: ReadOptions): Promise<SnapshotListing<SnapshotSummary>>;
+  listSnapshots(query: ListingQuery, options?: ReadOptions): Promise<SnapshotListing>;
+  async listSnapshots(query: ListingQuery = {}, { signal }: ReadOptions = {}): Promise<SnapshotListing> {
+    return collectListing(this.lookAtSnapshots(query, { signal }), query);
+  }
+
+  /** The same one by one, as they are taken; never more than a few are in memory. */
+  streamSnapshots(
+    query: ListingQuery = {},
+    { signal }: ReadOptions = {},
+  ): AsyncGenerator<ListedSnapshot, void, void> {
+    return entriesOf(this.lookAtSnapshots(query, { signal }));
+  }
+
+  /** The same with what is passed over and what is wrong, for whoever decides about both. */
+  lookAtSnapshots(query: ListingQuery = {}, { signal }: ReadOptions = {}): AsyncGenerator<Look, void, void> {
+    return lookAtSnapshots(this.#listingSource, query, signal);
   }
 
   /** What lies in staging, judged without changing anything; advisory while publications run (PW-07.04). */
-  async inspectIncomplete(query: IncompleteQuery = {}): Promise<IncompleteListing> {
-    const { staging } = this.#layout;
-    return inspectIncomplete(this.#names(staging), query, this.#executor.parallelism, (names) =>
-      this.#executor.run('inspect', { staging, names }),
-    );
+  async inspectIncomplete(
+    query: IncompleteQuery = {},
+    { signal }: ReadOptions = {},
+  ): Promise<IncompleteListing> {
+    return collectAttempts(this.lookAtIncomplete(query, { signal }), query);
   }
 
-  /** Entries in `snapshots/`, unproven. */
-  publishedCount(): number {
-    return this.#names(this.#layout.snapshots).length;
+  /** The same one by one, as they are taken. */
+  lookAtIncomplete(
+    query: IncompleteQuery = {},
+    { signal }: ReadOptions = {},
+  ): AsyncGenerator<AttemptLook, void, void> {
+    const { staging } = this.#layout;
+    const source = {
+      names: () => this.#names(staging),
+      inspect: (name: string, ended: AbortSignal) => this.#executor.run('inspect', { staging, name }, ended),
+      width: this.#executor.parallelism * 2,
+    };
+    return lookAtAttempts(source, query, signal);
+  }
+
+  /** Entries in `snapshots/`, unproven, and when the last of them came: null where there are none. */
+  async published(): Promise<{ readonly count: number; readonly lastNs: bigint | null }> {
+    const { snapshots } = this.#layout;
+    if (!this.#identity.checkSnapshots()) return { count: 0, lastNs: null };
+    const { ctimeNs, mtimeNs } = this.#fs.statEntry(snapshots);
+    if (this.#counted?.ctimeNs !== ctimeNs) {
+      let count = 0;
+      for await (const names of this.#names(snapshots)) count += names.length;
+      // One that came within a tick of the file system's clock leaves its time as it is.
+      const isSettled = ctimeNs < BigInt(Date.now()) * 1_000_000n - UNSETTLED_NS;
+      this.#counted = { ctimeNs: isSettled ? ctimeNs : null, count };
+    }
+    const { count } = this.#counted;
+    return { count, lastNs: count === 0 ? null : mtimeNs };
   }
 
   /** Number and bytes of what lies in staging, from names and sizes alone. */
   async measureIncomplete(): Promise<StagingMeasure> {
-    this.#identity.checkStaging();
-    return this.#executor.run('measure', { staging: this.#layout.staging });
+    return this.#meter.measure();
   }
 
   /** Why reads would fail now, as a sentence, or null when they would not. */
@@ -333,14 +415,14 @@ export class LocalSnapshotStore {
     this.#forbidden = { problem: error.message, until: performance.now() + FORBIDDEN_HOLDS_MS };
   }
 
-  /** Nothing where no such room was ever made under this root. */
-  #names(directory: string): string[] {
+  /** Names in a room, in pieces; nothing where no such room was ever made under this root. */
+  async *#names(directory: string): AsyncGenerator<readonly string[], void, void> {
     const { snapshots } = this.#layout;
     const isThere = (): boolean =>
       directory === snapshots ? this.#identity.checkSnapshots() : this.#identity.checkStaging();
-    if (!isThere()) return [];
+    if (!isThere()) return;
     try {
-      return this.#fs.listDirectory(directory).map((entry) => entry.name);
+      yield* this.#fs.listNames(directory);
     } catch (error) {
       isThere();
       if (saysExhausted(error)) throw unavailableNow(error);
@@ -351,6 +433,28 @@ export class LocalSnapshotStore {
         { cause: error },
       );
     }
+    // What was listed of another directory says nothing of this one.
+    isThere();
+  }
+
+  /** Marker, manifest, inventory and lengths, not the checksums of arrays. */
+  async #proveFrame(id: SnapshotId, signal: AbortSignal): Promise<ListedManifest> {
+    const directory = snapshotDirectory(this.#layout, id);
+    const request = { directory, snapshotId: id, stage: 'complete', payloads: 'none' } as const;
+    const { manifestBytes, manifestSha256 } = await this.#identity.reading(() =>
+      this.#proofs.provePackage(request, signal),
+    );
+    return { manifestSha256, manifest: parseProven(manifestBytes) };
+  }
+
+  /** Published snapshots do not change, so their times are remembered; each is proven again when it is listed. */
+  async #finishedAt(id: SnapshotId, signal: AbortSignal): Promise<bigint> {
+    const known = this.#finished.get(id);
+    if (known !== undefined) return known;
+    const { manifest } = await this.#proveFrame(id, signal);
+    const finished = BigInt(manifest.snapshot.finished_at_ns);
+    if (this.#finished.size < MAX_TIMES) this.#finished.set(id, finished);
+    return finished;
   }
 }
 

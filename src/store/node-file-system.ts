@@ -97,6 +97,21 @@ function closeDirectory(directory: Descriptor, syncFailed: boolean): void {
   }
 }
 
+/** So many names are fetched from the system, in a thread of its pool, and passed on at once. */
+const NAMES_AT_ONCE = 1024;
+
+async function* listNames(path: string): AsyncGenerator<readonly string[], void, void> {
+  const directory = await fs.promises.opendir(path, { encoding: 'latin1', bufferSize: NAMES_AT_ONCE });
+  let piece: string[] = [];
+  for await (const { name } of directory) {
+    piece.push(name);
+    if (piece.length < NAMES_AT_ONCE) continue;
+    yield piece;
+    piece = [];
+  }
+  yield piece;
+}
+
 export const nodeFileSystem: FileSystem = {
   makeDirectory: (path) =>
     callVoid((done) => {
@@ -131,6 +146,7 @@ export const nodeFileSystem: FileSystem = {
     callVoid((done) => {
       fs.access(path, fs.constants.W_OK | fs.constants.X_OK, done);
     }),
+  listNames,
   freeBytes: async (path) => {
     const stats = await call<fs.BigIntStatsFs>((done) => {
       fs.statfs(path, { bigint: true }, done);

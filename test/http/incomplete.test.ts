@@ -105,7 +105,25 @@ test.each([
   ['limit=x&phase=STAGING', ['limit', 'phase']],
   ['after=', ['after']],
   [`after=${'a'.repeat(256)}`, ['after']],
+  [`after=${'%C3%A9'.repeat(128)}`, ['after']],
 ])('a query that cannot be meant is refused: %s', async (query, paths) => {
   const { url } = await appForTest();
   expect(pathsOf(problemOf(await ask(url, `/incomplete?${query}`), 'invalid_request')).sort()).toEqual(paths);
+});
+
+test('paging loses no name, also those that are no text or hold what cursors are made of', async () => {
+  const { url, root } = await appForTest();
+  const names = ['a', 'a\\', 'a\\xff', 'é', 'ÿ', '\u{1f600}'].map((name) => Buffer.from(name));
+  names.push(Buffer.from([0x61, 0xfe]), Buffer.from([0x61, 0xff]), Buffer.from([0xff]));
+  for (const name of names) fs.mkdirSync(Buffer.concat([Buffer.from(join(root, 'staging/')), name]));
+  const expected = names.sort(Buffer.compare).map((name) => `staging/${name.toString('utf8')}`);
+  const whole = jsonOf(await ask(url, '/incomplete'));
+  expect(whole.incomplete.map(({ path }: Json) => path)).toEqual(expected);
+  const seen: string[] = [];
+  for (let path: string | undefined = '/incomplete?limit=1'; path !== undefined;) {
+    const answer: Answer = await ask(url, path);
+    seen.push(...jsonOf(answer).incomplete.map((one: { path: string }) => one.path));
+    path = /^<([^>]+)>; rel="next"$/u.exec(String(answer.headers['link'] ?? ''))?.[1];
+  }
+  expect(seen).toEqual(expected);
 });

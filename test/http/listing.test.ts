@@ -53,7 +53,7 @@ async function pages(first: string): Promise<{ ids: string[][]; answers: Answer[
 
 test('without a limit everything is listed, in the order of ids, each with exactly its fields', async () => {
   const listing = await list();
-  expect(Object.keys(listing)).toEqual(['snapshots', 'next']);
+  expect(Object.keys(listing)).toEqual(['proof', 'snapshots', 'next']);
   expect(idsOf(listing)).toEqual(all);
   expect(listing.next).toBeNull();
   const manifest = fs.readFileSync(packagePath(service.root, idOf(4), 'manifest.json'));
@@ -88,7 +88,7 @@ test.each([1, 7, COUNT - 1, COUNT, COUNT + 1, 10_000])(
 test('after starts behind an id, also one that does not exist', async () => {
   expect(idsOf(await list(`?after=${idOf(20)}`))).toEqual(all.slice(20));
   expect(idsOf(await list(`?after=${'0'.repeat(32)}`))).toEqual(all);
-  expect(await list(`?after=${'f'.repeat(32)}`)).toEqual({ snapshots: [], next: null });
+  expect(await list(`?after=${'f'.repeat(32)}`)).toEqual({ proof: 'all', snapshots: [], next: null });
 });
 
 test('filters select exactly, and stay on every page', async () => {
@@ -128,8 +128,8 @@ test.each([
 
 test('an empty store lists nothing', async () => {
   const { url } = await appForTest();
-  expect(jsonOf(await ask(url, '/snapshots'))).toEqual({ snapshots: [], next: null });
-  expect(jsonOf(await ask(url, '/snapshots?limit=1'))).toEqual({ snapshots: [], next: null });
+  expect(jsonOf(await ask(url, '/snapshots'))).toEqual({ proof: 'all', snapshots: [], next: null });
+  expect(jsonOf(await ask(url, '/snapshots?limit=1'))).toEqual({ proof: 'all', snapshots: [], next: null });
 });
 
 test.each([
@@ -170,4 +170,110 @@ test.each([
     mtimeNs: before.mtimeNs,
     ctimeNs: before.ctimeNs,
   });
+});
+
+test('a page fails only for what lies on it, and what lies before or behind it does not matter', async () => {
+  const { url, root } = await appForTest();
+  for (const number of [1, 2, 3, 4]) {
+    await publish(url, idOf(number), EXAMPLE_ARRAYS, { source_namespace: number === 4 ? 'other' : 'one' });
+  }
+  fs.appendFileSync(packagePath(root, idOf(2), 'array-ids.bin'), 'x');
+  const page = async (query: string) => ask(url, `/snapshots?${query}`);
+  const first = await page('limit=1');
+  expect(jsonOf(first)).toMatchObject({ snapshots: [{ snapshot_id: idOf(1) }], next: idOf(1) });
+  expect(first.headers['link']).toContain(`after=${idOf(1)}`);
+  for (const query of [`limit=1&after=${idOf(1)}`, 'limit=2', `limit=1&source_namespace=other`]) {
+    expect(pathsOf(problemOf(await page(query), 'storage_integrity'))).toEqual([idOf(2)]);
+  }
+  expect(idsOf(jsonOf(await page(`limit=2&after=${idOf(2)}`)))).toEqual([idOf(3), idOf(4)]);
+  // The filtered page is full before the damaged one; whether more follows cannot be told, so it says that there may be.
+  expect(jsonOf(await page('limit=1&source_namespace=one'))).toMatchObject({ next: idOf(1) });
+  expect(pathsOf(problemOf(await page(''), 'storage_integrity'))).toEqual([idOf(2)]);
+});
+
+test('damaged=show lists what cannot be proven among the others, foreign entries at the end, on pages too', async () => {
+  const { url, root } = await appForTest();
+  for (const number of [1, 2, 3]) await publish(url, idOf(number), EXAMPLE_ARRAYS);
+  fs.appendFileSync(packagePath(root, idOf(2), 'array-ids.bin'), 'x');
+  fs.mkdirSync(join(root, 'snapshots', 'foreign'));
+  fs.mkdirSync(Buffer.concat([Buffer.from(join(root, 'snapshots/')), Buffer.from([0x7a, 0xff])]));
+  const names = [idOf(1), idOf(2), idOf(3), 'foreign', 'z\\\\xff'];
+  const whole = jsonOf(await ask(url, '/snapshots?damaged=show'));
+  expect(idsOf(whole)).toEqual(names);
+  expect(whole.snapshots[1]).toEqual({
+    snapshot_id: idOf(2),
+    problem: { code: 'storage_integrity', detail: expect.stringContaining('array-ids.bin') },
+  });
+  const seen: string[] = [];
+  for (let path: string | undefined = '/snapshots?damaged=show&limit=2'; path !== undefined;) {
+    const answer: Answer = await ask(url, path);
+    const ids = idsOf(jsonOf(answer));
+    expect(ids.length).toBeLessThanOrEqual(2);
+    seen.push(...ids);
+    path = /^<([^>]+)>; rel="next"$/u.exec(String(answer.headers['link'] ?? ''))?.[1];
+    expect(path === undefined || path.includes('damaged=show')).toBe(true);
+  }
+  expect(seen).toEqual(names);
+});
+
+test('proof=frame proves all but the checksums, and says so', async () => {
+  const { url, root } = await appForTest();
+  for (const number of [1, 2]) await publish(url, idOf(number), EXAMPLE_ARRAYS);
+  const file = packagePath(root, idOf(1), 'array-ids.bin');
+  const bytes = fs.readFileSync(file);
+  bytes[0] = (bytes[0] ?? 0) ^ 1;
+  fs.writeFileSync(file, bytes);
+  for (const query of ['proof=frame', 'proof=frame&limit=2']) {
+    const listing = jsonOf(await ask(url, `/snapshots?${query}`));
+    expect(listing.proof).toBe('frame');
+    expect(idsOf(listing)).toEqual([idOf(1), idOf(2)]);
+  }
+  problemOf(await ask(url, '/snapshots?proof=all'), 'storage_integrity');
+  fs.appendFileSync(packagePath(root, idOf(2), 'array-ids.bin'), 'x');
+  expect(pathsOf(problemOf(await ask(url, '/snapshots?proof=frame'), 'storage_integrity'))).toEqual([
+    idOf(2),
+  ]);
+});
+
+test('order=newest lists the last finished first and pages lead through it; since and until bound the time', async () => {
+  const { url, root } = await appForTest();
+  const times = [5, 1, 9, 5, 3, 7];
+  for (const [at, time] of times.entries()) {
+    const finished = String(1_800_000_000_000_000_000n + BigInt(time));
+    await publish(url, idOf(at), EXAMPLE_ARRAYS, { finished_at_ns: finished });
+  }
+  const newest = [2, 5, 0, 3, 4, 1].map(idOf);
+  expect(idsOf(jsonOf(await ask(url, '/snapshots?order=newest')))).toEqual(newest);
+  const seen: string[][] = [];
+  for (let path: string | undefined = '/snapshots?order=newest&limit=2&proof=frame'; path !== undefined;) {
+    const answer: Answer = await ask(url, path);
+    seen.push(idsOf(jsonOf(answer)));
+    path = /^<([^>]+)>; rel="next"$/u.exec(String(answer.headers['link'] ?? ''))?.[1];
+    expect(path === undefined || /order=newest.*proof=frame/u.test(path)).toBe(true);
+  }
+  expect(seen).toEqual([newest.slice(0, 2), newest.slice(2, 4), newest.slice(4)]);
+  const between = 'since=1800000000000000003&until=1800000000000000005';
+  expect(idsOf(jsonOf(await ask(url, `/snapshots?${between}`)))).toEqual([0, 3, 4].map(idOf));
+  expect(idsOf(jsonOf(await ask(url, `/snapshots?${between}&order=newest`)))).toEqual([0, 3, 4].map(idOf));
+  // What cannot be read has no time: it comes last, and pages lead over it.
+  fs.rmSync(packagePath(root, idOf(2), 'manifest.json'));
+  const shown = '/snapshots?order=newest&damaged=show';
+  expect(idsOf(jsonOf(await ask(url, shown)))).toHaveLength(6);
+  const after = encodeURIComponent(`1800000000000000001.${idOf(1)}`);
+  const tail = await appForTest({ root });
+  expect(idsOf(jsonOf(await ask(tail.url, `${shown}&limit=3&after=${after}`)))).toEqual([idOf(2)]);
+});
+
+test.each([
+  ['since=-1', ['since']],
+  ['until=1e9', ['until']],
+  ['since=18446744073709551616', ['since']],
+  ['order=oldest', ['order']],
+  ['proof=none', ['proof']],
+  ['damaged=yes', ['damaged']],
+  [`order=newest&after=${'0'.repeat(32)}`, ['after']],
+  [`after=5.${'0'.repeat(32)}`, ['after']],
+])('a listing that cannot be meant is refused: %s', async (query, paths) => {
+  const { url } = await appForTest();
+  expect(pathsOf(problemOf(await ask(url, `/snapshots?${query}`), 'invalid_request'))).toEqual(paths);
 });

@@ -83,7 +83,9 @@ test('the lines of one connection count each request for itself', async () => {
 
 test('what failed inside is logged with its cause and shown without it', async () => {
   const service = await appForTest();
-  service.store.listSnapshots = () => Promise.reject(new Error('the inner reason'));
+  service.store.lookAtSnapshots = () => {
+    throw new Error('the inner reason');
+  };
   const answer = await ask(service.url, '/snapshots');
   problemOf(answer, 'internal_error');
   expect(answer.body.toString()).not.toContain('the inner reason');

@@ -198,7 +198,7 @@ describe('what is no package at all', () => {
     await refusalOf(store.readManifest(ID), 'snapshot_not_found');
     await refusalOf(store.open(ID), 'snapshot_not_found');
     await refusalOf(store.openArray(ID, 'x'), 'snapshot_not_found');
-    expect(await store.listSnapshots()).toEqual({ snapshots: [], next: null });
+    expect(await store.listSnapshots()).toEqual({ proof: 'all', snapshots: [], next: null });
   });
 });
 

@@ -177,6 +177,14 @@ export class FaultFileSystem implements FileSystem {
     return this.#run(this.#begin('checkWritable', path), () => this.#inner.checkWritable(path));
   }
 
+  async *listNames(path: string): AsyncGenerator<readonly string[], void, void> {
+    yield await this.#run(this.#begin('listNames', path), async () => {
+      const names: string[] = [];
+      for await (const piece of this.#inner.listNames(path)) names.push(...piece);
+      return names;
+    });
+  }
+
   freeBytes(path: string): Promise<{ readonly free: bigint; readonly total: bigint }> {
     return this.#run(this.#begin('freeBytes', path), () => this.#inner.freeBytes(path));
   }
@@ -312,6 +320,7 @@ const SYSCALLS: Partial<Record<Method, string>> = {
   statEntry: 'lstat',
   statOpen: 'fstat',
   listDirectory: 'scandir',
+  listNames: 'scandir',
   checkWritable: 'access',
 };
 

@@ -178,6 +178,12 @@ export function memoryFileSystem(tree: MemoryDirectory, pause: Pause = () => Pro
       await pause('access');
       find(tree, path, 'access');
     },
+    listNames: async function* (path) {
+      await pause('scandir');
+      const node = find(tree, path, 'scandir');
+      if (node.kind !== 'directory') throw systemError('ENOTDIR', 'scandir');
+      yield [...node.entries.keys()].map((name) => Buffer.from(name).toString('latin1'));
+    },
     freeBytes: () => Promise.resolve({ free: 1n << 40n, total: 1n << 41n }),
 
     statEntry: (path) => statOf(find(tree, path, 'lstat')),

@@ -72,7 +72,7 @@ function detailSchemas(): Record<string, JsonSchema> {
 
 const snapshotListing: JsonSchema = {
   type: 'object',
-  required: ['snapshots', 'next'],
+  required: ['proof', 'snapshots', 'next'],
   properties: {
     proof: meaning('What of each entry was proven before it was listed', oneOf(PROOFS)).schema,
     snapshots: {

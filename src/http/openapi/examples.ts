@@ -72,6 +72,7 @@ export const FIRST_MANIFEST: JsonObject = JSON.parse(FIRST.text) as JsonObject;
 export const FIRST_MARKER = `${FIRST.sha256}\n`;
 
 export const LISTING: JsonObject = {
+  proof: 'all',
   snapshots: [
     {
       snapshot_id: FIRST_ID,

@@ -1,5 +1,6 @@
 /** `components.parameters`: every parameter that a request may carry. */
 import { ARRAY_KEY_PATTERN, SNAPSHOT_ID_PATTERN } from '../../contract/ids.ts';
+import { UINT64_PATTERN } from '../../contract/uint64.ts';
 import { MAX_PAGE } from '../parameters.ts';
 import type { JsonObject } from './json-object.ts';
 
@@ -43,8 +44,42 @@ const PARAMETERS = {
   AfterSnapshot: {
     name: 'after',
     in: 'query',
-    description: 'Only ids after this one: `next` of the page before',
-    schema: snapshotId,
+    description: '`next` of the page before, in the same order; in the order of ids any id',
+    schema: {
+      type: 'string',
+      pattern: '^(?:(?:0|[1-9][0-9]{0,19}|damaged)\\.)?[0-9a-f]{32}$',
+      examples: [ID],
+    },
+  },
+  Since: {
+    name: 'since',
+    in: 'query',
+    description: 'Only snapshots whose finished_at_ns is not before this time, in epoch nanoseconds',
+    schema: { type: 'string', pattern: UINT64_PATTERN.source },
+  },
+  Until: {
+    name: 'until',
+    in: 'query',
+    description: 'Only snapshots whose finished_at_ns is not after this time, in epoch nanoseconds',
+    schema: { type: 'string', pattern: UINT64_PATTERN.source },
+  },
+  Order: {
+    name: 'order',
+    in: 'query',
+    description: 'By id, or the last finished first (finished_at_ns) and then by id',
+    schema: { type: 'string', enum: ['id', 'newest'], default: 'id' },
+  },
+  Proof: {
+    name: 'proof',
+    in: 'query',
+    description: 'What is proven of each: every byte, or marker, manifest, inventory and lengths only',
+    schema: { type: 'string', enum: ['all', 'frame'], default: 'all' },
+  },
+  Damaged: {
+    name: 'damaged',
+    in: 'query',
+    description: 'Whether what cannot be proven fails the listing or is shown in it, with its problem',
+    schema: { type: 'string', enum: ['fail', 'show'], default: 'fail' },
   },
   SourceNamespace: {
     name: 'source_namespace',
@@ -62,7 +97,7 @@ const PARAMETERS = {
     name: 'after',
     in: 'query',
     description: 'Only names after this one: `next` of the page before',
-    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    schema: { type: 'string', minLength: 1, maxLength: 1020 },
   },
   IfMatch: {
     name: 'If-Match',

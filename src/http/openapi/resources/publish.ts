@@ -101,9 +101,22 @@ export const snapshotsResource: Resource = {
     tag: 'snapshots',
     summary: 'List what is published',
     description:
-      'Every snapshot of the page is proven, byte for byte; if one cannot be, the answer is 500 and names each that cannot. ' +
-      'Without `limit` the page is everything.',
-    parameters: ['Limit', 'AfterSnapshot', 'SourceNamespace', 'ParentId'],
+      'Every snapshot of the page is proven, byte for byte unless `proof=frame`; if one cannot be, the answer is 500 and names ' +
+      'each that cannot, unless `damaged=show`. A page with `limit` is proven before its first byte and ends earlier, with ' +
+      '`next`, after 4 MiB or some seconds of proving. Without `limit` it is everything, sent as it is proven: what cannot be ' +
+      'proven within the first second or 256 KiB is 500, later it breaks the connection, never ends it cleanly. A few ' +
+      'listings run at once; more wait two seconds and are then 503.',
+    parameters: [
+      'Limit',
+      'AfterSnapshot',
+      'SourceNamespace',
+      'ParentId',
+      'Since',
+      'Until',
+      'Order',
+      'Proof',
+      'Damaged',
+    ],
     successes: [
       {
         status: 200,
@@ -116,6 +129,6 @@ export const snapshotsResource: Resource = {
         },
       },
     ],
-    refusals: ['storage_integrity', 'unsupported_package'],
+    refusals: ['storage_integrity', 'unsupported_package', 'unavailable'],
   },
 };
