@@ -28,7 +28,11 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(src|routes)/',
-        pathNot: ['^src/store/node-file-system\\.ts$', '^src/(cli|client)/', '^src/(main|listening|log|signals)\\.ts$'],
+        pathNot: [
+          '^src/store/node-file-system\\.ts$',
+          '^src/(cli|client)/',
+          '^src/(main|listening|log|signals|doors)\\.ts$',
+        ],
       },
       to: { path: FILE_SYSTEM },
     },

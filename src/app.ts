@@ -21,6 +21,7 @@ import { rootRoute } from '../routes/root.ts';
 import { snapshotRoutes } from '../routes/snapshot.ts';
 import { listingRoute } from '../routes/snapshots.ts';
 import type { Config } from './config.ts';
+import { Doors } from './doors.ts';
 import { clientErrorHandler, refuseTunnels } from './http/client-errors.ts';
 import { Connections, headerSecondsOf } from './http/connections.ts';
 import {
@@ -29,7 +30,7 @@ import {
   sendProblem,
   type ErrorHandlerOptions,
 } from './http/error-handler.ts';
-import { allowedHosts, checkExpectation, checkHost, checkOrigin, tokenCheck } from './http/guards.ts';
+import { allowedHosts, checkExpectation, checkHost, checkOrigin, checkToken } from './http/guards.ts';
 import { Metrics } from './http/metrics.ts';
 import { beginExchange } from './http/request-log.ts';
 import { cutIdleReader } from './http/send-payload.ts';
@@ -52,6 +53,7 @@ export async function buildApp(
   store: LocalSnapshotStore,
   logger: FastifyBaseLogger | false,
   metrics = new Metrics(),
+  doors = new Doors(config),
 ): Promise<App> {
   const idleMs = config.idleSeconds * 1000;
   let connections: Connections | undefined;
@@ -69,7 +71,7 @@ export async function buildApp(
     store,
     transfers: new Transfers(config.maxUploads, config.maxDownloadBytes),
   };
-  const guard = guardOf(context);
+  const guard = guardOf(context, doors);
   const server = Fastify({
     ...(logger === false ? { logger: false } : { loggerInstance: logger }),
     logController: new LogController({ disableRequestLogging: true }),
@@ -79,7 +81,7 @@ export async function buildApp(
     requestIdHeader: false,
     genReqId: () => crypto.randomUUID(),
     serverFactory: (listener) => {
-      connections = new Connections(listener, config.idleSeconds);
+      connections = new Connections(listener, config.idleSeconds, doors.tls);
       return connections.server;
     },
     clientErrorHandler: clientErrorHandler({
@@ -141,16 +143,17 @@ export async function buildApp(
 type Guard = (request: FastifyRequest) => void;
 
 /** Host, origin and token, in this order, before anything else of a request is looked at. Throws the refusal. */
-function guardOf({ config, transfers }: ServiceContext): Guard {
+function guardOf({ config, transfers }: ServiceContext, doors: Doors): Guard {
   const hosts = config.socket === undefined ? allowedHosts(config.host, config.allowedHosts) : null;
-  const checkToken = config.token === undefined ? null : tokenCheck(config.token);
-  const probes = new Set([...PROBE_PATHS].map((path) => config.basePath + path));
+  const isDocs = (route: string): boolean => /^\/docs(\/|$)/u.test(route);
   return (request) => {
-    checkHost(request.raw, hosts);
+    const route = (request.routeOptions.url ?? '').slice(config.basePath.length);
+    const isProbe = PROBE_PATHS.has(route);
+    // Kubelets and load balancers ask by address, or under no name at all, and learn nothing that is not for everyone.
+    if (!isProbe) checkHost(request.raw, hosts, doors.areGuarded);
     checkOrigin(request.method, request.headers);
-    const route = request.routeOptions.url ?? '';
-    const isProbe = probes.has(route);
-    if (checkToken !== null && !isProbe) checkToken(request.headers.authorization);
+    // The page in which a token is entered loads without one; neither it nor its files tell anything of the store.
+    if (doors.areGuarded && !isProbe && !isDocs(route)) checkToken(request, (token) => doors.accessOf(token));
     if (!isProbe) transfers.checkRunning();
     checkExpectation(request.headers);
   };

@@ -1,5 +1,7 @@
 /** The service's settings: flags over environment over defaults, checked once, frozen, and passed on by hand. */
 import { z } from 'zod';
+import { isToken, TOKEN_RULE } from './contract/text.ts';
+import { isLoopback } from './http/hosts.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -43,6 +45,22 @@ const flag = z.union(
 
 const text = z.string().min(1, 'expected a value');
 
+/** One, or several of a repeated flag. The line end that the file of a secret has is no part of it. */
+const tokens = z
+  .union([z.string(), z.array(z.string())])
+  .transform((given) => [given].flat().map((one) => one.replace(/\r?\n$/u, '')))
+  .superRefine((list, context) => {
+    // The value itself is never shown.
+    const message = list.includes('')
+      ? 'expected a value, found an empty value'
+      : `expected ${TOKEN_RULE}, found something else`;
+    if (!list.every(isToken)) context.addIssue({ code: 'custom', message });
+  });
+
+const paths = z.union([z.array(text), text.transform((one) => [one])]);
+
+const host = text.transform((name) => name.replace(/^\[(.*)\]$/u, '$1'));
+
 const names = z
   .union([z.array(text), z.string().transform((value) => value.split(',').map((name) => name.trim()))])
   .transform((list) => list.filter((name) => name !== '').map((name) => name.toLowerCase()));
@@ -54,13 +72,22 @@ const basePath = z
 
 const SETTINGS = z.strictObject({
   root: text.default('./data'),
-  host: text.default('127.0.0.1'),
+  host: host.default('127.0.0.1'),
   port: count(0, 65_535).default(8750),
   /** Listen on this unix socket instead of a port. */
   socket: text.optional(),
   /** Absolute or relative path of the C3 declarations; the shipped example, with a warning, when absent. */
   contexts: text.optional(),
-  token: text.optional(),
+  /** Each publishes and reads. */
+  token: tokens.default([]),
+  /** Each only reads. */
+  readToken: tokens.default([]),
+  /** Files of such tokens, one a line, read again at SIGHUP. */
+  tokenFile: paths.default([]),
+  readTokenFile: paths.default([]),
+  /** PEM files of the certificate and its key, read again at SIGHUP; without them it is plain HTTP. */
+  tlsCert: text.optional(),
+  tlsKey: text.optional(),
   /** Hosts accepted in the Host header beside the loopback names and the listening address. */
   allowedHosts: names.default([]),
   /** Serve a non-loopback address although no token is set. */
@@ -117,6 +144,13 @@ export function flagName(setting: Setting): string {
 
 export const SETTING_NAMES = Object.keys(SETTINGS.shape) as readonly Setting[];
 
+/** Whether a flag may be given several times. */
+export function isRepeatable(setting: Setting): boolean {
+  const field: unknown = SETTINGS.shape[setting];
+  const inner: unknown = field instanceof z.ZodDefault ? field.unwrap() : field;
+  return inner === tokens || inner === paths;
+}
+
 /** The words that a setting may be, or null where it is something else. */
 export function settingChoices(setting: Setting): readonly string[] | null {
   const field: unknown = SETTINGS.shape[setting];
@@ -157,7 +191,9 @@ export function loadConfig(
   if (!parsed.success) {
     const problems = parsed.error.issues.map((issue) => {
       const setting = String(issue.path[0]);
-      return `${origins.get(setting) ?? setting}: ${issue.message}, found ${shown(given[setting])}`;
+      const origin = origins.get(setting) ?? setting;
+      if (setting === 'token' || setting === 'readToken') return `${origin}: ${issue.message}`;
+      return `${origin}: ${issue.message}, found ${shown(given[setting])}${linkHint(origin, given[setting])}`;
     });
     const usage = parsed.error.issues.some(({ path }) => flags[String(path[0]) as Setting] !== undefined);
     throw new ConfigError(problems.join('; '), { usage });
@@ -167,19 +203,31 @@ export function loadConfig(
   return Object.freeze(config);
 }
 
+function linkHint(origin: string, value: unknown): string {
+  if (origin !== environmentName('port') || !String(value).startsWith('tcp:')) return '';
+  return (
+    ' (Kubernetes sets this variable for a Service named "snapshots": put enableServiceLinks: false into the pod, set the ' +
+    'variable there, or give the Service another name)'
+  );
+}
+
 function shown(value: unknown): string {
   return value === '' ? 'an empty value' : JSON.stringify(value);
 }
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/iu;
-
-export function isLoopback(host: string): boolean {
-  return LOOPBACK.test(host);
+/** Whether whoever comes needs a token. */
+export function asksForToken({ token, readToken, tokenFile, readTokenFile }: Config): boolean {
+  return [token, readToken, tokenFile, readTokenFile].some((given) => given.length > 0);
 }
 
 function refuseOpenDoors(config: Config): void {
+  if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
+    throw new ConfigError(
+      `${flagName('tlsCert')} and ${flagName('tlsKey')} belong together: give both, or neither for plain HTTP`,
+    );
+  }
   if (config.socket !== undefined || isLoopback(config.host)) return;
-  if (config.token !== undefined || config.allowAnonymous) return;
+  if (asksForToken(config) || config.allowAnonymous) return;
   throw new ConfigError(
     `${flagName('host')} ${config.host} can be reached from other machines: set ${environmentName('token')} to a secret, ` +
       `or ${flagName('allowAnonymous')} if something in front of the service keeps strangers out`,

@@ -4,7 +4,8 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { ConfigError, environmentName, flagName, isLoopback, type Config } from './config.ts';
+import { asksForToken, ConfigError, environmentName, flagName, type Config } from './config.ts';
+import { isLoopback } from './http/hosts.ts';
 
 /** What the address of a unix socket holds. */
 const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
@@ -113,7 +114,7 @@ async function listenOnPassed(server: FastifyInstance, config: Config): Promise<
   await listenOn(server, { fd: FIRST_PASSED });
   const address = server.server.address();
   if (address === null || typeof address === 'string') return `unix:${address ?? 'passed socket'}`;
-  if (!isLoopback(address.address) && config.token === undefined && !config.allowAnonymous) {
+  if (!isLoopback(address.address) && !asksForToken(config) && !config.allowAnonymous) {
     throw new ConfigError(
       `the passed socket ${address.address} can be reached from other machines: set ${environmentName('token')}, or ` +
         flagName('allowAnonymous'),
@@ -122,9 +123,10 @@ async function listenOnPassed(server: FastifyInstance, config: Config): Promise<
   return urlOf(server, config);
 }
 
-function urlOf(server: FastifyInstance, { basePath }: Config): string {
+function urlOf(server: FastifyInstance, { basePath, tlsCert }: Config): string {
   const { address, port } = server.server.address() as net.AddressInfo;
-  return `http://${net.isIPv6(address) ? `[${address}]` : address}:${port}${basePath}`;
+  const scheme = tlsCert === undefined ? 'http' : 'https';
+  return `${scheme}://${net.isIPv6(address) ? `[${address}]` : address}:${port}${basePath}`;
 }
 
 /** A socket file stays behind when a process is killed: nobody answers there, so the next one may take its place. */

@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { inspect, promisify } from 'node:util';
 import type { Logger } from 'pino';
 import { buildApp, type App } from './app.ts';
-import { ConfigError, environmentName, flagName, isLoopback, type Config } from './config.ts';
+import { asksForToken, ConfigError, environmentName, flagName, type Config } from './config.ts';
+import { Doors } from './doors.ts';
+import { isLoopback } from './http/hosts.ts';
 import { parseDeclarations, type Declarations } from './contract/contexts.ts';
 import { declarationsRefusal } from './declarations-file.ts';
 import { listen } from './listening.ts';
@@ -26,6 +28,7 @@ interface Running {
 /** Starts the service and returns once it listens. Throws `ConfigError` or `UnusableRootError` with one clear line. */
 export async function startService(config: Config): Promise<void> {
   const log = openLog(config);
+  const doors = new Doors(config);
   let running: Running | null = null;
   obeySignals({
     stop: (reason, error) => {
@@ -37,7 +40,7 @@ export async function startService(config: Config): Promise<void> {
       process.exit(1);
     },
     reread: () => {
-      log.logger.info('SIGHUP: nothing here comes from a file that is read again');
+      reread(doors, running, log.logger);
     },
     ignore: (signal) => {
       log.logger.info(`${signal}: means nothing here`);
@@ -67,13 +70,29 @@ export async function startService(config: Config): Promise<void> {
     ...mountTable(),
   });
   await store.prepare();
-  const app = await buildApp(config, store, log.logger, metrics);
+  const app = await buildApp(config, store, log.logger, metrics, doors);
   const url = await listen(app.server, config, process.env);
   running = { app, store, config, log };
   await sayWhere(`pipewhy-snapshots is serving ${config.root} at ${url}\n`);
   // Only now: a start that fails says one line, the reason.
   if (warning !== undefined) log.logger.warn(warning);
   warnOpenDoors(config, log.logger);
+}
+
+/** Tokens and certificate as their files are now; those of before where a file cannot be used. */
+function reread(doors: Doors, running: Running | null, logger: Logger): void {
+  if (!doors.haveFiles) {
+    logger.info('SIGHUP: neither tokens nor a certificate come from files, so nothing was read again');
+    return;
+  }
+  try {
+    doors.reread();
+    if (doors.tls !== null) running?.app.connections.renewTls(doors.tls);
+    logger.info('SIGHUP: tokens and certificate were read again');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : inspect(error);
+    logger.error(`SIGHUP: what was in force stays in force: ${reason}`);
+  }
 }
 
 /** A port that nobody is told of is of no use: a standard output that cannot be written ends the start. */
@@ -142,7 +161,7 @@ function mountTable(): { mountTable: string } | undefined {
 }
 
 function warnOpenDoors(config: Config, logger: Logger): void {
-  if (config.socket !== undefined || isLoopback(config.host) || config.token !== undefined) return;
+  if (config.socket !== undefined || isLoopback(config.host) || asksForToken(config)) return;
   logger.warn(
     `${config.host} can be reached from other machines and no token is set: anyone there can read and publish`,
   );

@@ -3,6 +3,7 @@ import { Option, type Command } from 'commander';
 import {
   environmentName,
   flagName,
+  isRepeatable,
   loadConfig,
   SETTING_NAMES,
   settingChoices,
@@ -15,7 +16,12 @@ const HELP: Readonly<Record<Setting, readonly [argument: string, text: string]>>
   port: ['<number>', 'port to listen on; 0 picks one (8750)'],
   socket: ['<path>', 'listen on a unix socket instead'],
   contexts: ['<file>', 'the C3 declarations (the shipped example)'],
-  token: ['<secret>', 'ask for this bearer token; better given by the environment'],
+  token: ['<secret>', 'a bearer token that publishes and reads; may be repeated; better given by a file'],
+  readToken: ['<secret>', 'a bearer token that only reads; may be repeated'],
+  tokenFile: ['<file>', 'tokens that publish and read, one a line, read again at SIGHUP; may be repeated'],
+  readTokenFile: ['<file>', 'tokens that only read, likewise'],
+  tlsCert: ['<file>', 'serve https with this PEM certificate (and its chain), read again at SIGHUP'],
+  tlsKey: ['<file>', 'the PEM key of the certificate'],
   allowedHosts: ['<names>', 'further names accepted in the Host header, separated by commas; * for any'],
   allowAnonymous: ['', 'serve a non-loopback address without a token'],
   readOnly: ['', 'publish nothing'],
@@ -46,6 +52,8 @@ export function define(command: Command): Command {
     // For completion alone: what is no such word, the settings refuse in their own words.
     const choices = settingChoices(setting);
     if (choices !== null) option.argChoices = [...choices];
+    if (isRepeatable(setting))
+      option.argParser<string[]>((value, before: string[] | undefined) => [...(before ?? []), value]);
     command.addOption(option);
   }
   command.addHelpText(

@@ -1,4 +1,5 @@
 /** How to reach a service, and how patient to be with it. */
+import { isToken, TOKEN_RULE } from '../contract/text.ts';
 import type { Dispatcher } from 'undici';
 import { InvalidOptionError } from './errors.ts';
 
@@ -60,11 +61,8 @@ export function resolveOptions(given: string | URL | ClientOptions): ResolvedOpt
   const { socketPath = null, token = null } = options;
   const url = parseUrl(options.baseUrl ?? (socketPath === null ? undefined : 'http://localhost'));
   // What a header may not hold is not shown: it is a secret.
-  if (token !== null && !/^[\x21-\x7e]+$/u.test(token)) {
-    throw new InvalidOptionError(
-      'token',
-      'must be visible ASCII without blanks, as an Authorization header carries it.',
-    );
+  if (token !== null && !isToken(token)) {
+    throw new InvalidOptionError('token', `must be ${TOKEN_RULE}.`);
   }
   if (socketPath !== null && Buffer.byteLength(socketPath) > MAX_SOCKET_PATH_BYTES) {
     throw new InvalidOptionError(

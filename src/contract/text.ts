@@ -50,3 +50,10 @@ function escapesOf(char: string): string {
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('');
 }
+
+/** What an `Authorization: Bearer` header can carry: the rule of the service and of its client alike. */
+export const TOKEN_RULE = 'visible ASCII without blanks, as an Authorization header carries it';
+
+export function isToken(text: string): boolean {
+  return /^[\x21-\x7e]+$/u.test(text);
+}

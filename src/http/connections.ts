@@ -8,10 +8,13 @@ import {
   type IncomingMessage,
   type RequestListener,
   type Server,
+  type ServerOptions,
   type ServerResponse,
 } from 'node:http';
+import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { SecureContextOptions } from 'node:tls';
 import { SnapshotError } from '../contract/errors.ts';
 
 const MAX_HEADER_SECONDS = 60;
@@ -313,6 +316,10 @@ export class Connection {
 /** The connections of one server. */
 export class Connections {
   readonly server: Server;
+  /** The same server where it speaks TLS. */
+  readonly #secure: SecureServer | null;
+  /** What TLS is spoken over, or will be when the handshake is done. */
+  readonly #raw = new Set<Socket>();
   readonly #listener: RequestListener;
   readonly #open = new Map<Duplex, Connection>();
   #waiting = 0;
@@ -323,11 +330,12 @@ export class Connections {
   /**
    * @param listener answers one request; never called for two of one connection at a time
    * @param idleSeconds bound of everything that a client lets wait
+   * @param tls certificate and key; null for plain HTTP
    */
-  constructor(listener: RequestListener, idleSeconds: number) {
+  constructor(listener: RequestListener, idleSeconds: number, tls: SecureContextOptions | null = null) {
     this.#listener = listener;
     const headersTimeout = headerSecondsOf(idleSeconds) * 1000;
-    this.server = createServer({
+    const options: ServerOptions = {
       headersTimeout,
       connectionsCheckingInterval: Math.min(headersTimeout / 2, 15_000),
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -335,12 +343,19 @@ export class Connections {
       requestTimeout: 0,
       // A missing Host is refused by the guard, like every other wrong one.
       requireHostHeader: false,
-    });
+    };
+    this.#secure =
+      tls === null ? null : createSecureServer({ ...options, ...tls, handshakeTimeout: headersTimeout });
+    this.server = this.#secure ?? createServer(options);
     // Bounded by their bytes (16 KiB); of more lines than a maximum Node would drop the rest without a word.
     this.server.maxHeadersCount = 0;
-    this.server.on('connection', (socket: Socket) => {
+    this.server.on(this.#secure === null ? 'connection' : 'secureConnection', (socket: Socket) => {
       if (this.#closing) socket.destroy();
       else this.#open.set(socket, new Connection(socket, this));
+    });
+    this.#secure?.on('connection', (socket: Socket) => {
+      this.#raw.add(socket);
+      socket.once('close', () => this.#raw.delete(socket));
     });
     const take = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) => {
       const connection = this.#open.get(request.socket);
@@ -362,6 +377,11 @@ export class Connections {
     return this.#open.get(socket);
   }
 
+  /** For connections made from now on. Throws for what cannot be used. */
+  renewTls(tls: SecureContextOptions): void {
+    this.#secure?.setSecureContext(tls);
+  }
+
   /** The exchange of a request that is being answered; one of its own for a request that came over no connection. */
   exchangeOf(request: IncomingMessage, response: ServerResponse): Exchange {
     const current = this.#open.get(request.socket)?.current;
@@ -372,6 +392,8 @@ export class Connections {
   closeIdle(): void {
     this.#closing = true;
     for (const [socket, connection] of this.#open) if (connection.isIdle) socket.destroy();
+    const inUse = new Set([...this.#open.values()].map(({ socket }) => socket.remotePort));
+    for (const socket of this.#raw) if (!inUse.has(socket.remotePort)) socket.destroy();
   }
 
   /** Begins to drain a refused body; false where as many are being drained as may. */

@@ -1,11 +1,9 @@
 /** Who may come in: checked for every request before its route or its body is looked at. */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { SnapshotError } from '../contract/errors.ts';
+import { canonicalHost, isLoopback } from './hosts.ts';
 
-const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
-
-/** Host names, lower case and without port, that requests may name; null accepts any. */
+/** Hosts that requests may name beside loopback ones, in canonical spelling; null accepts any. */
 export type AllowedHosts = ReadonlySet<string> | null;
 
 /**
@@ -14,21 +12,26 @@ export type AllowedHosts = ReadonlySet<string> | null;
  */
 export function allowedHosts(listeningHost: string, configured: readonly string[]): AllowedHosts {
   if (configured.includes('*')) return null;
-  const own = listeningHost.includes(':') ? `[${listeningHost.replace(/^\[|\]$/gu, '')}]` : listeningHost;
-  return new Set([...LOOPBACK_NAMES, own, ...configured].map((name) => name.toLowerCase()));
+  return new Set([listeningHost, ...configured].map(canonicalHost));
 }
 
 /**
  * Against DNS rebinding: a page of another site can make a browser come here, but not under one of our names. One host is
  * named once: of two headers, or of a whole URL as the target beside another Host, whoever reads decides (RFC 9112, 3.2).
+ *
+ * @param byAddress whether the address at which the connection arrived is a name too
  */
-export function checkHost(request: IncomingMessage, allowed: AllowedHosts): void {
+export function checkHost(request: IncomingMessage, allowed: AllowedHosts, byAddress: boolean): void {
   if (allowed === null) return;
   const [host, ...more] = request.headersDistinct['host'] ?? [];
   const target = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/iu.exec(request.url ?? '')?.[1];
   const name = hostName(host);
   const isOne = more.length === 0 && (target === undefined || target.toLowerCase() === host?.toLowerCase());
-  if (isOne && name !== null && allowed.has(name)) return;
+  if (isOne && name !== null) {
+    if (isLoopback(name) || allowed.has(name)) return;
+    const { localAddress } = request.socket;
+    if (byAddress && localAddress !== undefined && canonicalHost(localAddress) === name) return;
+  }
   throw new SnapshotError(
     'forbidden_host',
     'The request does not name exactly one host that this service answers to; call it by one of its own names, or add the ' +
@@ -39,7 +42,7 @@ export function checkHost(request: IncomingMessage, allowed: AllowedHosts): void
 
 function hostName(host: string | undefined): string | null {
   const match = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/iu.exec(host ?? '');
-  return match?.[1]?.toLowerCase() ?? null;
+  return match?.[1] === undefined ? null : canonicalHost(match[1]);
 }
 
 /** Refuses what a browser says comes from another site; a person following a link to a page may still read it. */
@@ -69,24 +72,25 @@ function crossSite(): SnapshotError<'forbidden_origin'> {
   );
 }
 
-/** Compares in constant time, whatever the lengths. */
-export function tokenCheck(token: string): (authorization: string | undefined) => void {
-  const expected = digest(token);
-  return (authorization) => {
-    const match = /^Bearer +(\S+) *$/iu.exec(authorization ?? '');
-    if (match?.[1] !== undefined && timingSafeEqual(digest(match[1]), expected)) return;
-    throw new SnapshotError(
-      'unauthorized',
-      match === null
-        ? 'This service needs a token: send it as "Authorization: Bearer <token>".'
-        : 'The token is not the one this service was started with; send that one as "Authorization: Bearer <token>".',
-      {},
-    );
-  };
+/** What the bearer of a token may do; `publish` includes `read`. */
+export type Access = 'publish' | 'read' | 'none';
+
+/** Throws `unauthorized` for no token, for an unknown one, and for one that only reads where something is published. */
+export function checkToken(
+  { method, headers }: { readonly method: string; readonly headers: IncomingHttpHeaders },
+  accessOf: (token: string) => Access,
+): void {
+  const token = /^Bearer +(\S+) *$/iu.exec(headers.authorization ?? '')?.[1];
+  const access = token === undefined ? 'none' : accessOf(token);
+  if (access === 'publish' || (access === 'read' && method !== 'POST')) return;
+  throw new SnapshotError('unauthorized', tokenAdvice(token, access), {});
 }
 
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+function tokenAdvice(token: string | undefined, access: Access): string {
+  if (token === undefined) return 'This service needs a token: send it as "Authorization: Bearer <token>".';
+  if (access === 'read')
+    return 'This token may only read; to publish, send one that this service was given for it.';
+  return 'The token is not one that this service was given; send such a one as "Authorization: Bearer <token>".';
 }
 
 /** Only 100-continue can be expected of this service (RFC 9110, 10.1.1). */

@@ -1,5 +1,7 @@
 /** Who may come in: checked on every route before a byte of a body is read or a directory is made (issue item 9). */
 import fs from 'node:fs';
+import { get } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -60,6 +62,10 @@ describe('the Host', () => {
     ['with another port, as a forwarded one has', () => ['Host: localhost:9999']],
     ['in capitals', () => ['HOST: LOCALHOST']],
     ['as IPv6', () => [`Host: [::1]:${port()}`]],
+    ['as IPv6 in full', () => ['Host: [0:0:0:0:0:0:0:1]']],
+    ['as an IPv4 address in IPv6', () => ['Host: [::ffff:127.0.0.1]']],
+    ['as another address of loopback', () => ['Host: 127.255.0.9:80']],
+    ['with the dot that ends a full name', () => ['Host: localhost.']],
   ])('is accepted %s', async (_what, lines) => {
     expect((await exchange(running.url, head('GET', '/snapshots', lines())))?.status).toBe(200);
   });
@@ -69,7 +75,9 @@ describe('the Host', () => {
     ['another name on our port', ['Host: evil.example:8750']],
     ['a name that ends like ours', ['Host: notlocalhost']],
     ['a name that begins like ours', ['Host: localhost.evil.example']],
-    ['a trailing dot', ['Host: localhost.']],
+    ['a name with two dots behind it', ['Host: localhost..']],
+    ['a name that begins like loopback', ['Host: 127.evil.example']],
+    ['another address in IPv6', ['Host: [::ffff:169.254.169.254]']],
     ['a user before it', ['Host: evil@localhost']],
     ['two in one', ['Host: localhost, evil.example']],
     ['two headers, ours first', ['Host: localhost', 'Host: evil.example']],
@@ -80,11 +88,14 @@ describe('the Host', () => {
     ['a decimal address', ['Host: 2130706433']],
     ['another IPv6 address', ['Host: [::2]']],
     ['full-width letters', ['Host: \xef\xbd\x8c\xef\xbd\x8f']],
-  ])('is refused as %s, on every route and on none', async (_what, lines) => {
+  ])('is refused as %s, on every route and on none, but for the probes', async (_what, lines) => {
     for (const [method, target] of TARGETS) {
       const answer = await exchange(running.url, head(method, target, [...lines, 'Content-Length: 0']));
-      expect(answer?.status, `${method} ${target}`).toBe(403);
-      if (method !== 'HEAD') expect(jsonOf(answer!).code, `${method} ${target}`).toBe('forbidden_host');
+      const isProbe = /^[/](healthz|readyz)$/u.test(target);
+      expect(answer?.status, `${method} ${target}`).toBe(isProbe ? 200 : 403);
+      if (method !== 'HEAD' && !isProbe) {
+        expect(jsonOf(answer!).code, `${method} ${target}`).toBe('forbidden_host');
+      }
     }
   });
 
@@ -92,6 +103,41 @@ describe('the Host', () => {
     for (const version of ['1.0', '1.1']) {
       const answer = await exchange(running.url, `GET /snapshots HTTP/${version}\r\n\r\n`);
       problemOf(answer!, 'forbidden_host');
+    }
+  });
+
+  it('may be missing for the probes, also in HTTP/1.0', async () => {
+    for (const version of ['1.0', '1.1']) {
+      for (const target of ['/healthz', '/readyz']) {
+        const answer = await exchange(running.url, `GET ${target} HTTP/${version}\r\n\r\n`);
+        expect(answer?.status, `${target} ${version}`).toBe(200);
+      }
+    }
+  });
+
+  it('may be the address at which the connection arrived, once a token is asked for', async () => {
+    // The wildcard is no name of its own, and this machine's other addresses are none without a token.
+    const address = Object.values(networkInterfaces())
+      .flatMap((all) => all ?? [])
+      .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
+    for (const settings of [{ token: 'right' }, { allowAnonymous: true }]) {
+      const { url } = await appForTest({ settings: { host: '::', ...settings } });
+      const at = new URL(url).port;
+      const statusFor = async (to: string, host: string): Promise<number | undefined> =>
+        new Promise((resolve, reject) => {
+          const headers = { host, authorization: 'Bearer right' };
+          get({ host: to, port: at, path: '/contexts', headers, agent: false }, (answer) => {
+            resolve(answer.resume().statusCode);
+          }).on('error', reject);
+        });
+      if (address !== undefined) {
+        const own = 'token' in settings ? 200 : 403;
+        expect(await statusFor(address, address)).toBe(own);
+        expect(await statusFor(address, `${address}:${at}`)).toBe(own);
+        // Another connection's address is none of this one's names.
+        expect(await statusFor('127.0.0.1', address)).toBe(403);
+      }
+      expect(await statusFor('127.0.0.1', 'evil.example')).toBe(403);
     }
   });
 
@@ -231,6 +277,48 @@ describe('the token', () => {
     const right = head('GET', '/snapshots', ['Authorization: bearer open-sesame']);
     expect((await exchange(url, right))?.status).toBe(200);
     expect(JSON.stringify(logs)).not.toContain('sesame');
+  });
+
+  it('that only reads reads everything and publishes nothing; of several each is good', async () => {
+    const folder = temporaryRoot();
+    fs.writeFileSync(join(folder, 'publish'), 'from-file\r\n\nsecond-in-file');
+    fs.writeFileSync(join(folder, 'read'), 'read-from-file\n');
+    const { url } = await appForTest({
+      settings: {
+        token: ['one', 'two\n'],
+        readToken: 'reader',
+        tokenFile: join(folder, 'publish'),
+        readTokenFile: [join(folder, 'read')],
+      },
+    });
+    const statusOf = async (method: string, target: string, token: string): Promise<number | undefined> =>
+      (await exchange(url, head(method, target, [`Authorization: Bearer ${token}`, 'Content-Length: 0'])))
+        ?.status;
+    for (const token of ['one', 'two', 'from-file', 'second-in-file']) {
+      expect(await statusOf('GET', '/snapshots', token), token).toBe(200);
+      expect(await statusOf('POST', '/snapshots', token), token).toBe(415);
+    }
+    for (const token of ['reader', 'read-from-file']) {
+      expect(await statusOf('GET', '/snapshots', token), token).toBe(200);
+      expect(await statusOf('HEAD', '/contexts', token), token).toBe(200);
+      expect(await statusOf('POST', '/snapshots', token), token).toBe(401);
+    }
+    expect(await statusOf('GET', '/snapshots', '')).toBe(401);
+  });
+
+  it('is not needed for the page that it is entered in, nor for its files', async () => {
+    const { url } = await appForTest({ settings: { readToken: 'reader', basePath: '/at' } });
+    const page = await exchange(url, head('GET', '/at/docs'));
+    expect(page?.status).toBe(200);
+    const files = [...page!.body.toString().matchAll(/(?:src|href)="([^"]*static[^"]+)"/gu)];
+    expect(files.length).toBeGreaterThan(2);
+    for (const file of [...files.map(([, path]) => path!), '/at/docs/json']) {
+      const target = new URL(file, 'http://host/at/docs').pathname;
+      expect((await exchange(url, head('GET', target)))?.status, target).toBe(200);
+    }
+    for (const target of ['/at/docs/nothing', '/at/docsnapshots', '/at/snapshots', '/at/docs/../snapshots']) {
+      expect((await exchange(url, head('GET', target)))?.status, target).toBe(401);
+    }
   });
 
   it('or an override is needed to listen where others can reach it', async () => {

@@ -20,7 +20,7 @@ test('the defaults are those of the contract', () => {
     port: 8750,
     verify: 'always',
   });
-  expect(loadConfig({}, {}).token).toBeUndefined();
+  expect(loadConfig({}, {}).token).toEqual([]);
 });
 
 test('a flag overrides the environment, which overrides the default; an empty variable is none', () => {
@@ -119,8 +119,42 @@ test.each(['0.0.0.0', '::', '192.0.2.1', 'example.org', '127.0.0.1.example.org']
   },
 );
 
-test.each(['127.0.0.1', '127.1.2.3', 'localhost', '::1'])('%s needs no token', (host) => {
-  expect(loadConfig({ host }, {}).host).toBe(host);
+test.each(['127.0.0.1', '127.1.2.3', 'localhost', '::1', '[::1]', 'localhost.', '::ffff:127.0.0.1'])(
+  '%s needs no token',
+  (host) => {
+    expect(loadConfig({ host }, {}).host).toBe(host.replace(/^\[|\]$/gu, ''));
+  },
+);
+
+test.each(['two words', 'a\nb', 'caf\u00e9', 'tab\t', ' led', 'bell\u0007', '\n', 'two\n\n'])(
+  'the token %j, which no client can send, is refused without being shown',
+  (token) => {
+    for (const setting of ['token', 'readToken'] as const) {
+      for (const given of [token, ['good', token]]) {
+        const refusal = refusalOf({ [setting]: given });
+        expect(refusal).toMatch(/^--(read-)?token: expected [^\n]*$/u);
+        expect(refusal).not.toContain(token);
+      }
+    }
+  },
+);
+
+test('the line end of a secret is no part of it', () => {
+  expect(loadConfig({}, { SNAPSHOTS_TOKEN: 'secret\n', SNAPSHOTS_READ_TOKEN: 'other\r\n' })).toMatchObject({
+    token: ['secret'],
+    readToken: ['other'],
+  });
+});
+
+test('an address in brackets is that address, and a certificate comes with its key', () => {
+  expect(loadConfig({ host: '[::1]' }, {}).host).toBe('::1');
+  expect(refusalOf({ tlsCert: 'cert.pem' })).toContain('--tls-key');
+  expect(refusalOf({}, { SNAPSHOTS_TLS_KEY: 'key.pem' })).toContain('--tls-cert');
+});
+
+test('what Kubernetes puts into SNAPSHOTS_PORT is told as such', () => {
+  expect(refusalOf({}, { SNAPSHOTS_PORT: 'tcp://10.0.0.1:8750' })).toContain('enableServiceLinks: false');
+  expect(refusalOf({ port: 'tcp://10.0.0.1:8750' })).not.toContain('Kubernetes');
 });
 
 test('a token is never repeated in a message', () => {

@@ -97,7 +97,9 @@ describe('The document and the routes', () => {
     const open = operations
       .filter(({ operation }) => operation.security?.length === 0)
       .map(({ path }) => path);
-    expect(new Set(open)).toEqual(new Set(['/healthz', '/readyz']));
+    expect(new Set(open)).toEqual(
+      new Set(['/healthz', '/readyz', '/docs', '/docs/json', '/docs/yaml', '/docs/static/{file}']),
+    );
   });
 
   test('have every code of the service, and each under its status', () => {

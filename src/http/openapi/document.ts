@@ -70,7 +70,8 @@ export function openApiDocument(basePath: string): OpenApiDocument {
         token: {
           type: 'http',
           scheme: 'bearer',
-          description: 'The token that the service was started with; none where it was started without',
+          description:
+            'A token that the service was given, to publish and read or to read only; none where it was given none',
         },
       },
       parameters: parameterComponents(),
@@ -110,13 +111,13 @@ function headOf({ id, summary, successes, parameters, ...get }: Operation): Oper
 }
 
 function written(operation: Operation, refusals: Refusals, withContent: boolean): JsonObject {
-  const { id, tag, summary, description, parameters, requestBody, successes, probe } = operation;
+  const { id, tag, summary, description, parameters, requestBody, successes, probe, open } = operation;
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(description === undefined ? {} : { description }),
-    ...(probe === true ? { security: [] } : {}),
+    ...(probe === true || open === true ? { security: [] } : {}),
     ...(parameters === undefined ? {} : { parameters: parameterRefs(parameters) }),
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: {

@@ -35,6 +35,8 @@ export interface Operation {
   readonly refusals: readonly ErrorCode[];
   /** Needs no token, and answers while the service stops. */
   readonly probe?: boolean;
+  /** Needs no token. */
+  readonly open?: boolean;
 }
 
 export type Tag = 'snapshots' | 'store' | 'operating' | 'documentation';

@@ -32,7 +32,7 @@ export class Refusals {
   responses(operation: Operation, withContent: boolean): Record<string, JsonObject> {
     const codes = new Set<ErrorCode>([...EVERYWHERE, ...operation.refusals]);
     if (operation.probe !== true) codes.add('unavailable');
-    if (operation.probe !== true) codes.add('unauthorized');
+    if (operation.probe !== true && operation.open !== true) codes.add('unauthorized');
     const byStatus = new Map<number, ErrorCode[]>();
     // In the order of the table, so that equal sets have equal names.
     for (const code of (Object.keys(PROBLEMS) as ErrorCode[]).filter((known) => codes.has(known))) {

@@ -50,16 +50,20 @@ export const documentationResources: readonly Resource[] = [
   },
   {
     path: '/docs',
-    get: documentationPage(
-      'getDocs',
-      'Open the interactive page',
-      'Also with a slash at the end of its path.',
-    ),
+    get: {
+      ...documentationPage(
+        'getDocs',
+        'Open the interactive page',
+        'Also with a slash at the end of its path.',
+      ),
+      open: true,
+    },
   },
   {
     path: '/docs/json',
     get: documentation({
       id: 'getDocsDocument',
+      open: true,
       summary: 'Read the document as the interactive page shows it',
       description:
         'Arrays are chosen as files there, and named by them; use /openapi.json for everything else.',
@@ -77,6 +81,7 @@ export const documentationResources: readonly Resource[] = [
     path: '/docs/yaml',
     get: documentation({
       id: 'getDocsYaml',
+      open: true,
       summary: 'Read the document as the interactive page shows it, as YAML',
       successes: [
         {
@@ -92,6 +97,7 @@ export const documentationResources: readonly Resource[] = [
     path: '/docs/static/{file}',
     get: documentation({
       id: 'getDocsAsset',
+      open: true,
       summary: 'Read a file of the interactive page',
       parameters: ['AssetName', 'IfModifiedSince'],
       successes: [
