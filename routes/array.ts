@@ -14,7 +14,7 @@ import {
 } from '../src/http/conditions.ts';
 import { reprDigest, sha256OfBlocks, wantsReprDigest } from '../src/http/digests.ts';
 import { snapshotIdOf } from '../src/http/parameters.ts';
-import { downloadPaceOf, sendHijacked, type DownloadPace } from '../src/http/send-payload.ts';
+import { downloadPaceOf, sendHijacked, type DownloadPace } from '../src/http/send.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
 import type { StoredPayload } from '../src/store/reading.ts';
 
@@ -33,7 +33,8 @@ export function arrayRoute(app: FastifyInstance, { store, transfers, config }: S
       const deliver = request.method === 'GET' || (form === 'npy' && wantsReprDigest(request.headers));
       const payload = await store.openArray(id, key, { deliver, signal: request.exchange.signal });
       try {
-        if (deliver) transfers.beginDownload(request.exchange, payload.bytes?.length);
+        // What is in memory already is counted where it is sent.
+        if (deliver && payload.bytes === null) transfers.beginDownload(request.exchange);
         return await answer(request, reply, payload, representationOf(payload, form), downloadPaceOf(config));
       } finally {
         await payload.close();

@@ -2,9 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { nextLink } from '../src/http/paging.ts';
 import { checkedQuery, incompleteQuery } from '../src/http/parameters.ts';
-import { sendJsonList } from '../src/http/send.ts';
-import { sendJson } from '../src/http/send-json.ts';
-import { downloadPaceOf } from '../src/http/send-payload.ts';
+import { downloadPaceOf, sendJson, sendJsonList } from '../src/http/send.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
 
 export function incompleteRoute(app: FastifyInstance, { config, store, transfers }: ServiceContext): void {

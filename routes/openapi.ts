@@ -1,7 +1,7 @@
 /** GET /openapi.json: what the service understands, for programs. */
 import type { FastifyInstance } from 'fastify';
 import { openApiDocument } from '../src/http/openapi/document.ts';
-import { sendJson } from '../src/http/send-json.ts';
+import { sendJson } from '../src/http/send.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
 
 export function openApiRoute(app: FastifyInstance, { config }: ServiceContext): void {

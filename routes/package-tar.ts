@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { checkIfMatch, entityTag, isNotModified } from '../src/http/conditions.ts';
 import { snapshotIdOf } from '../src/http/parameters.ts';
-import { downloadPaceOf, sendHijacked } from '../src/http/send-payload.ts';
+import { downloadPaceOf, sendHijacked } from '../src/http/send.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
 import { TAR_MEDIA_TYPE, tarBlocks, tarLength } from '../src/http/tar.ts';
 

@@ -1,7 +1,7 @@
 /** GET /healthz and /readyz: need no token and read no payload. */
 import type { FastifyInstance } from 'fastify';
 import { SnapshotError } from '../src/contract/errors.ts';
-import { sendJson } from '../src/http/send-json.ts';
+import { sendJson } from '../src/http/send.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
 
 export const PROBE_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz']);

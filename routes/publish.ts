@@ -43,9 +43,11 @@ export function publishRoute(app: FastifyInstance, { config, store, transfers }:
           exchange.outcome.snapshotId = draft.snapshot.snapshot_id;
           const names = new FileNamesSent();
           const payloads = incomingArrays(provenParts(parts, digest, names));
-          const published = await store.publishDraft(draft, payloads).catch((error: unknown) => {
-            throw names.explained(error);
-          });
+          const published = await store
+            .publishDraft(draft, payloads, { signal: exchange.signal })
+            .catch((error: unknown) => {
+              throw names.explained(error);
+            });
           exchange.outcome.payloadBytes = payloadBytes(published.manifest);
           return await reply
             .code(201)

@@ -33,7 +33,7 @@ import {
 import { allowedHosts, checkExpectation, checkHost, checkOrigin, checkToken } from './http/guards.ts';
 import { Metrics } from './http/metrics.ts';
 import { beginExchange } from './http/request-log.ts';
-import { cutIdleReader } from './http/send-payload.ts';
+import { boundAnswer, downloadPaceOf } from './http/send.ts';
 import { addSecurityHeaders, registerSecurityHeaders } from './http/security-headers.ts';
 import type { ServiceContext } from './http/service-context.ts';
 import { Transfers } from './http/transfers.ts';
@@ -177,9 +177,10 @@ function registerAnswerLimits(
   server.addHook('preHandler', async (request, reply) => {
     if (request.method !== 'POST') await closeAfterUnreadBody(request, reply, handling);
   });
-  server.addHook('onSend', (request, reply, _payload, done) => {
+  const pace = downloadPaceOf(config);
+  server.addHook('onSend', (request, reply, payload, done) => {
     if (transfers.stopping) void reply.header('connection', 'close');
-    cutIdleReader(request.exchange, config.idleSeconds * 1000);
+    boundAnswer(request, reply, payload, { transfers, pace });
     done();
   });
 }

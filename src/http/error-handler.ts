@@ -5,7 +5,8 @@ import { PROBLEMS } from '../contract/problems.ts';
 import { asSnapshotError, problemHeaders, problemOf, PROBLEM_MEDIA_TYPE } from './problems.ts';
 import type { Connections } from './connections.ts';
 import { disposeOfBody, type DrainBounds } from './request-body.ts';
-import { sendJson } from './send-json.ts';
+import { addSecurityHeaders } from './security-headers.ts';
+import { sendJson } from './send.ts';
 
 export interface ErrorHandlerOptions {
   readonly connections: () => Connections;
@@ -31,8 +32,16 @@ export async function sendProblem(
   if (status >= 500) request.log.error({ err: refusal }, refusal.message);
   await closeAfterUnreadBody(request, reply, options);
   const problem = problemOf(refusal, `urn:request:${request.id}`, options.basePath);
+  dropHeaders(reply);
   void reply.code(status).headers(problemHeaders(refusal)).header('cache-control', 'no-store');
   return sendJson(reply, problem, PROBLEM_MEDIA_TYPE);
+}
+
+/** A refusal that takes the place of an answer says nothing that was said of that one. */
+function dropHeaders(reply: FastifyReply): void {
+  for (const name of Object.keys(reply.getHeaders()))
+    if (name !== 'connection') void reply.removeHeader(name);
+  addSecurityHeaders(reply);
 }
 
 /** No answer leaves while its request's body is still on the way, whatever is answered. */

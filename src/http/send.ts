@@ -1,11 +1,162 @@
 /**
- * Sends a listing without ever holding it: entry by entry, at the pace of its reader. What goes wrong before the first byte
- * is answered with a problem document; what goes wrong after it breaks the connection, never ends it cleanly.
+ * Sends answers: JSON, whole answers within the bounds on memory and pace, the blocks of proven payloads, and listings entry
+ * by entry. What goes wrong before the first byte is answered with a problem document; what goes wrong after it breaks the
+ * connection, never ends it cleanly.
  */
+import type { OutgoingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { asSnapshotError } from './problems.ts';
+import type { Config } from '../config.ts';
+import type { Exchange } from './connections.ts';
 import { inertJson } from './inert-text.ts';
-import { sendHijacked, type DownloadPace } from './send-payload.ts';
+import { asSnapshotError } from './problems.ts';
+import type { Transfers } from './transfers.ts';
+
+/** Sends bytes: to JSON that is sent as text, Fastify adds a charset, a parameter that JSON does not have (RFC 8259, 11). */
+export function sendJson(reply: FastifyReply, value: unknown, mediaType = 'application/json'): FastifyReply {
+  return reply.header('content-type', mediaType).send(Buffer.from(inertJson(JSON.stringify(value))));
+}
+
+/** How slowly a download may be taken. */
+export interface DownloadPace {
+  /** Nothing at all may be taken for so long. */
+  readonly idleMs: number;
+  /** Bytes a second, on average over each block; 0 for any. */
+  readonly minBytesPerSecond: number;
+}
+
+export function downloadPaceOf({ idleSeconds, minBytesPerSecond }: Config): DownloadPace {
+  return { idleMs: idleSeconds * 1000, minBytesPerSecond };
+}
+
+/** Answers up to this size go to the kernel at once, whether or not anybody reads; so a refusal can always be sent. */
+const TAKEN_AT_ONCE = 16 * 1024;
+/** What an answer that is streamed by the framework holds: the pieces read ahead and those being written. */
+const STREAM_BYTES = 256 * 1024;
+
+/**
+ * Bounds an answer that the framework sends, of whatever route: what it holds until its reader took it is counted with the
+ * downloads, and a reader slower than the pace is cut. Throws `unavailable` where downloads hold as much as may be held;
+ * not for a publication, which has happened, and is counted only.
+ */
+export function boundAnswer(
+  { exchange, method }: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  { transfers, pace }: { readonly transfers: Transfers; readonly pace: DownloadPace },
+): void {
+  cutIdleReader(exchange, pace.idleMs);
+  const stream = payload instanceof Readable ? payload : null;
+  const length = stream === null ? lengthOf(payload) : Number(reply.getHeader('content-length') ?? 0);
+  if (stream === null && length <= TAKEN_AT_ONCE) return;
+  try {
+    transfers.beginDownload(exchange, stream === null ? length : STREAM_BYTES, { refuse: method !== 'POST' });
+  } catch (error) {
+    stream?.destroy();
+    throw error;
+  }
+  exchange.whenOver(cutSlowReader(exchange, length, pace));
+}
+
+function lengthOf(payload: unknown): number {
+  if (typeof payload === 'string') return Buffer.byteLength(payload);
+  return payload instanceof Uint8Array ? payload.length : 0;
+}
+
+/** Cuts a reader that has not taken so many bytes when the pace wants it; call the returned function when it has. */
+function cutSlowReader(exchange: Exchange, bytes: number, pace: DownloadPace): () => void {
+  if (pace.minBytesPerSecond === 0) return () => undefined;
+  const allowedMs = Math.max(pace.idleMs, (bytes / pace.minBytesPerSecond) * 1000);
+  // A timer holds no more than 24 days; nobody waits that long for what fits into memory.
+  const limit = setTimeout(
+    () => {
+      exchange.cut(`its reader took less than ${bytes} bytes in ${Math.round(allowedMs / 1000)} seconds`);
+    },
+    Math.min(allowedMs, 2 ** 31 - 1),
+  );
+  return () => {
+    clearTimeout(limit);
+  };
+}
+
+/**
+ * Resolves when the client took the block, so that its memory may be used again; rejects as soon as nobody is there to take
+ * it. A reader that takes too little is cut.
+ */
+function writeBlock(exchange: Exchange, block: Uint8Array, pace: DownloadPace): Promise<void> {
+  const { response, signal } = exchange;
+  return new Promise((resolve, reject) => {
+    const taken = cutSlowReader(exchange, block.length, pace);
+    const onAbort = (): void => {
+      finish(new Error('The client left.'));
+    };
+    function finish(error?: Error | null): void {
+      taken();
+      signal.removeEventListener('abort', onAbort);
+      if (error) reject(error);
+      else resolve();
+    }
+    // The exchange ends with its socket, also where Node tells a queued answer nothing.
+    if (signal.aborted) {
+      onAbort();
+      return;
+    }
+    signal.addEventListener('abort', onAbort);
+    response.write(block, finish);
+  });
+}
+
+/**
+ * Writes the blocks after the head has been set. A client that takes nothing at all for the idle time is cut off. Rejects,
+ * with the connection destroyed, when the blocks or the client fail.
+ */
+async function sendBlocks(
+  exchange: Exchange,
+  blocks: AsyncIterable<Uint8Array>,
+  pace: DownloadPace,
+): Promise<void> {
+  const { response } = exchange;
+  cutIdleReader(exchange, pace.idleMs);
+  try {
+    for await (const block of blocks) await writeBlock(exchange, block, pace);
+    response.end();
+  } catch (error) {
+    response.destroy();
+    throw error;
+  } finally {
+    response.setTimeout(0);
+  }
+}
+
+/** Node's socket timeout looks at the write queue, so a slow reader of a large block counts as progress. */
+function cutIdleReader(exchange: Exchange, idleMs: number): void {
+  exchange.response.setTimeout(idleMs, () => {
+    exchange.cut(`its reader took nothing for ${idleMs / 1000} seconds`);
+  });
+}
+
+/**
+ * Sends the reply's head and then the blocks, past the framework: their memory is used again, so each must have been
+ * taken by the connection before the next is read. A failure is logged and breaks the connection.
+ */
+export async function sendHijacked(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  blocks: AsyncIterable<Uint8Array>,
+  pace: DownloadPace,
+): Promise<FastifyReply> {
+  const { exchange } = request;
+  reply.hijack();
+  if (exchange.isOver) return reply;
+  reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
+  try {
+    await sendBlocks(exchange, blocks, pace);
+  } catch (error) {
+    // A client that leaves is told in the line of its request.
+    if (!exchange.signal.aborted) request.log.warn({ err: error }, 'a download was broken off');
+  }
+  return reply;
+}
 
 /** An answer begins when it is complete, or has so many bytes, or after so long: whichever comes first. */
 const AHEAD_BYTES = 256 * 1024;

@@ -95,11 +95,11 @@ export class Transfers {
 
   /**
    * Counts a download and the bytes that it holds in memory, those of a reader in blocks unless given, until its exchange is
-   * over. Throws `unavailable` when readers
-   * that are slower than the disk hold as much as may be held.
+   * over. Throws `unavailable` when readers that are slower than the disk hold as much as may be held, unless told not to
+   * refuse.
    */
-  beginDownload(exchange: Exchange, bytes = READER_BYTES): void {
-    if (this.#downloads > 0 && this.#downloadBytes + bytes > this.#maxDownloadBytes) {
+  beginDownload(exchange: Exchange, bytes = READER_BYTES, { refuse = true } = {}): void {
+    if (refuse && this.#downloads > 0 && this.#downloadBytes + bytes > this.#maxDownloadBytes) {
       throw new SnapshotError(
         'unavailable',
         `Downloads hold ${this.#downloadBytes} bytes of memory, of at most ${this.#maxDownloadBytes}; try again in a moment.`,

@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 
-import { problemOf } from '../support/http.ts';
+import { ask, problemOf } from '../support/http.ts';
 import { appForTest, startServer } from '../support/service.ts';
 import { idOf, metadataOf, temporaryRoot } from '../support/stores.ts';
 import { EXAMPLE_ARRAYS, MULTIPART, post, publish } from '../support/uploads.ts';
@@ -32,6 +32,88 @@ describe('uploads at once', () => {
     for (const wire of wires) wire.destroy();
     await eventually('all have ended', () => app.transfers.uploads === 0);
   });
+});
+
+describe('answers that nobody reads', () => {
+  const scope = 's'.repeat(12 * MIB);
+
+  it.each([
+    ['a manifest', `/snapshots/${idOf(1)}`],
+    ['an array in one block', `/snapshots/${idOf(1)}/array-small.bin`],
+    ['an archive', `/snapshots/${idOf(1)}/package.tar`],
+    ['a page of a listing', '/snapshots?limit=5'],
+  ] as const)(
+    'hold a bounded amount together, then more are refused: %s',
+    async (_what, path) => {
+      const { url, app } = await appForTest({
+        settings: { maxMetadataBytes: 16 * MIB, maxDownloadBytes: 13 * MIB },
+      });
+      const small = { dtype: 'uint8', bytes: Buffer.alloc(8 * MIB - 1) };
+      expect((await publish(url, idOf(1), { small }, { scope })).status).toBe(201);
+      await eventually('nothing is held', () => app.transfers.downloadBytes === 0);
+      const wires: Wire[] = [];
+      for (let number = 0; number < 4; number += 1) {
+        const wire = await Wire.open(url);
+        wire.socket.pause();
+        wires.push(wire);
+        await wire.send(head('GET', path));
+        await eventually('it is held or refused', () => app.transfers.downloads > 0);
+      }
+      const busy = await ask(url, path);
+      const problem = problemOf(busy, 'unavailable');
+      expect(problem.detail).toContain('Downloads hold');
+      expect(busy.headers['retry-after']).toMatch(/^[1-9]\d*$/u);
+      for (const name of [
+        'etag',
+        'repr-digest',
+        'link',
+        'content-disposition',
+        'array-dtype',
+        'accept-ranges',
+      ]) {
+        expect(busy.headers[name], name).toBeUndefined();
+      }
+      expect(app.transfers.downloadBytes).toBeLessThanOrEqual(13 * MIB);
+      expect((await ask(url, '/healthz')).status).toBe(200);
+      for (const wire of wires) wire.destroy();
+      await eventually('all is given back', () => app.transfers.downloadBytes === 0);
+      expect((await ask(url, path)).status).toBe(200);
+    },
+    30_000,
+  );
+
+  it('do not undo what was published: a publication is answered whatever they hold', async () => {
+    const { url, app } = await appForTest({
+      settings: { maxMetadataBytes: 16 * MIB, maxDownloadBytes: 13 * MIB },
+    });
+    expect((await publish(url, idOf(1), EXAMPLE_ARRAYS, { scope })).status).toBe(201);
+    const wire = await Wire.open(url);
+    wire.socket.pause();
+    await wire.send(head('GET', `/snapshots/${idOf(1)}`));
+    await eventually('one is held', () => app.transfers.downloads > 0);
+    expect((await publish(url, idOf(2), EXAMPLE_ARRAYS, { scope })).status).toBe(201);
+    wire.destroy();
+  });
+
+  it('are cut when they are taken more slowly than the least pace', async () => {
+    const { url, logs } = await appForTest({
+      settings: { maxMetadataBytes: 16 * MIB, idleSeconds: 2, minBytesPerSecond: 1024 * MIB },
+    });
+    expect((await publish(url, idOf(1), EXAMPLE_ARRAYS, { scope })).status).toBe(201);
+    const wire = await Wire.open(url);
+    wire.socket.pause();
+    await wire.send(head('GET', `/snapshots/${idOf(1)}`));
+    // Something is taken again and again, so that the connection is never idle.
+    const reader = setInterval(() => wire.socket.read(64 * 1024), 200);
+    await eventually(
+      'it is cut',
+      () => logs.some(({ reason }) => String(reason).startsWith('its reader took less than')),
+      10_000,
+    );
+    clearInterval(reader);
+    expect(logs.find(({ reason }) => reason !== undefined)).toMatchObject({ ended: 'cut by the service' });
+    wire.destroy();
+  }, 20_000);
 });
 
 describe('a large metadata document', () => {
