@@ -38,12 +38,15 @@ EXPOSE 8750
 
 # Asks where the variables say the service listens, and gives up by itself: not every engine enforces its timeout.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["node", "-e", "\
-  const { SNAPSHOTS_PORT, SNAPSHOTS_SOCKET, SNAPSHOTS_BASE_PATH } = process.env; \
+  const down = ({ message }) => (console.error(message), process.exit(1)); \
+  process.on('uncaughtException', down); \
+  const { SNAPSHOTS_HOST, SNAPSHOTS_PORT, SNAPSHOTS_SOCKET, SNAPSHOTS_BASE_PATH, SNAPSHOTS_TLS_CERT } = process.env; \
   const path = `${(SNAPSHOTS_BASE_PATH || '').replace(/[/]$/, '')}/healthz`; \
-  const at = SNAPSHOTS_SOCKET ? { socketPath: SNAPSHOTS_SOCKET } : { host: '127.0.0.1', port: SNAPSHOTS_PORT || 8750 }; \
-  require('http') \
-    .get({ ...at, path }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)) \
-    .on('error', () => process.exit(1)); \
+  const host = { '': '127.0.0.1', '0.0.0.0': '127.0.0.1', '::': '::1' }[(SNAPSHOTS_HOST || '').replace(/[[\\]]/g, '')] || SNAPSHOTS_HOST; \
+  const at = SNAPSHOTS_SOCKET ? { socketPath: SNAPSHOTS_SOCKET } : { host, port: SNAPSHOTS_PORT || 8750 }; \
+  require(SNAPSHOTS_TLS_CERT ? 'https' : 'http') \
+    .get({ ...at, path, rejectUnauthorized: false }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)) \
+    .on('error', down); \
   setTimeout(() => process.exit(1), 4000);"]
 
 # Running uploads may finish first: give `docker stop -t` more than the service's own limit for that.
