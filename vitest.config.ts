@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -9,8 +10,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // No test leaves anything in a module: the files of a worker share what they load.
     isolate: false,
-    // All cores: a worker mostly waits for a process, a socket or a disk.
-    maxWorkers: '100%',
+    // One more than there are cores: some tests wait for limits of time to pass.
+    maxWorkers: availableParallelism() + 1,
     coverage: { provider: 'v8', include: ['src/**', 'routes/**'] },
   },
 });

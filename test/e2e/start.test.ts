@@ -5,6 +5,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
+import { parseDeclarations } from '../../src/contract/contexts.ts';
+import { declarationsRefusal } from '../../src/declarations-file.ts';
 import { ask, jsonOf } from '../support/http.ts';
 import { runCommand, startServer, type CommandEnd } from '../support/service.ts';
 import { declarations, idOf, temporaryRoot } from '../support/stores.ts';
@@ -76,10 +78,23 @@ describe('declarations', () => {
     ['a duplicate name', '{"algorithms":[],"algorithms":[],"contexts":[]}', /algorithms/u],
     ['an empty file', '', /declarations/u],
     ['two faults', { algorithms: 1, contexts: 2 }, /algorithms: [^;]*; [^;]*; contexts: /u],
-  ])('with %s are one line and exit 1', async (_, content, what) => {
+  ])('with %s are refused in one line that names the file', (_, content, what) => {
     const path = declarationsFile(content);
+    let refusal = '';
+    try {
+      parseDeclarations(fs.readFileSync(path));
+    } catch (error) {
+      refusal = declarationsRefusal(path, error);
+    }
+    expect(refusal).toMatch(what);
+    expect(refusal).toContain(path);
+    expect(refusal).not.toContain('\n');
+  });
+
+  test('that cannot be used are one line and exit 1', async () => {
+    const path = declarationsFile({ algorithms: 1, contexts: 2 });
     const end = await serve('--root', temporaryRoot(), '--contexts', path);
-    expectOneLine(end, what);
+    expectOneLine(end, /algorithms: [^;]*; [^;]*; contexts: /u);
     expect(end.stderr).toContain(path);
   });
 
