@@ -177,6 +177,8 @@ class SharedWork<T> {
       };
     });
     signal?.addEventListener('abort', leave, { once: true });
+    // Work begins at once, and may have been given up before this could be heard.
+    if (signal?.aborted === true) leave();
     try {
       return await Promise.race([shared.result, left]);
     } finally {

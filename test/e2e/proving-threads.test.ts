@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { Worker } from 'node:worker_threads';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { workerPool } from '../../dist/src/store/worker-pool.js';
 import { BLOCK_BYTES } from '../../src/store/blocks.ts';
@@ -95,4 +96,102 @@ describe('a sink', () => {
     });
     expect(left.filter((target) => target.startsWith(root))).toEqual([]);
   });
+});
+
+/** Threads of the built service that a test can end. */
+function mortalThreads(threads: number) {
+  const workers: Worker[] = [];
+  const lost: Error[] = [];
+  const mortal = workerPool(declarations, {
+    threads,
+    manifestBytes: 0,
+    onLost: (error) => lost.push(error),
+    start: (workerData) => {
+      const file = new URL('../../dist/src/store/worker.js', import.meta.url);
+      const worker = new Worker(file, { workerData, trackUnmanagedFds: false });
+      workers.push(worker);
+      return worker;
+    },
+  });
+  return { mortal, workers, lost };
+}
+
+function openFilesUnder(root: string): string[] {
+  return fs.readdirSync('/proc/self/fd').flatMap((descriptor) => {
+    try {
+      const target = fs.readlinkSync(`/proc/self/fd/${descriptor}`);
+      return target.startsWith(root) ? [target] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+describe('a thread that dies', () => {
+  test('is told, counted and replaced; what it worked on is unavailable for the moment', async () => {
+    const { mortal, workers, lost } = mortalThreads(1);
+    const root = temporaryRoot();
+    const staging = join(root, 'staging');
+    fs.mkdirSync(staging);
+    await mortal.run('measure', { staging });
+    const running = mortal.run('draft', { bytes: shared(pattern(8 * 1024 * 1024)), maxValues: 1 });
+    await workers[0]!.terminate();
+    await expect(running).rejects.toMatchObject({ code: 'unavailable', details: { retry_after_seconds: 1 } });
+    await vi.waitUntil(() => mortal.threads.running === 1 && workers.length === 2);
+    expect(mortal.threads).toEqual({ running: 1, wanted: 1, lost: 1 });
+    expect(lost).toHaveLength(1);
+    await expect(mortal.run('measure', { staging })).resolves.toMatchObject({ count: 0 });
+    await mortal.close();
+  });
+
+  test.skipIf(process.platform !== 'linux')(
+    'gives back the descriptors of payloads it had open',
+    async () => {
+      const { mortal, workers } = mortalThreads(1);
+      const root = temporaryRoot();
+      const path = join(root, 'array-a.bin');
+      const sink = mortal.openSink(created(path), path, 'array-a.bin');
+      await sink.store(shared(pattern(100)));
+      expect(openFilesUnder(root)).toHaveLength(2);
+      await workers[0]!.terminate();
+      await vi.waitUntil(() => mortal.threads.lost === 1);
+      // The other one is the writer's own.
+      expect(openFilesUnder(root)).toHaveLength(1);
+      await expect(sink.finish()).rejects.toMatchObject({ code: 'unavailable' });
+      await mortal.close();
+    },
+  );
+
+  test('whose successors die at once too is not replaced faster than the bounded rate, and reads say so', async () => {
+    let starts = 0;
+    const mortal = workerPool(declarations, {
+      threads: 2,
+      manifestBytes: 0,
+      start: () => {
+        starts += 1;
+        return new Worker('process.exit(1)', { eval: true });
+      },
+    });
+    await vi.waitUntil(() => mortal.threads.running === 0);
+    await expect(mortal.run('measure', { staging: '/' })).rejects.toMatchObject({ code: 'unavailable' });
+    expect(mortal.threads).toMatchObject({ running: 0, wanted: 2 });
+    // Two at the beginning, one replacement at once, the others a second apart.
+    expect(starts).toBeLessThanOrEqual(4);
+    await mortal.close();
+  });
+});
+
+test('a task that nobody waits for any more ends at its next piece, with the reason that was given', async () => {
+  const root = temporaryRoot();
+  const path = join(root, 'array-a.bin');
+  const size = 256 * 1024 * 1024;
+  fs.ftruncateSync(created(path), size);
+  const claim = { file: 'array-a.bin', byte_length: String(size), sha256: '0'.repeat(64) };
+  const input = { directory: root, snapshotId: '1'.repeat(32), claims: [claim], withMacs: false };
+  const controller = new AbortController();
+  const reason = new Error('nobody waits');
+  const proof = pool.run('prove', input, controller.signal);
+  controller.abort(reason);
+  // Had it gone on to the end, the digest would have been found wrong.
+  await expect(proof).rejects.toBe(reason);
 });

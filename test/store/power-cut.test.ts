@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { RENAME_MODELS, type CrashOptions } from '../support/crash-states.ts';
-import { record, SCENARIOS } from '../support/power-cut-histories.ts';
+import { record, SCENARIOS, SIZE_SCENARIOS, type Recording } from '../support/power-cut-histories.ts';
 import {
   consequencesOfDroppedSyncs,
   judgeRecording,
@@ -29,6 +29,33 @@ describe('whatever POSIX lets a power cut leave, no snapshot is false and none t
         expect(states).toBeGreaterThan(50);
       }
     }
+  });
+});
+
+/** Each disk costs hashing the payload once more. */
+const AT_SIZES: CrashOptions = {
+  rename: 'atomic',
+  exhaustiveUpTo: 8,
+  deviations: 1,
+  samples: 0,
+  random: randomOf(SEED),
+};
+
+describe('the same for payloads around the piece and the block in which the engine works', () => {
+  test.each(Object.keys(SIZE_SCENARIOS))('%s', async (name) => {
+    const recording = await record(name, SEED);
+    const { states, violations } = await judgeRecording(recording, AT_SIZES);
+    expect(violations).toEqual([]);
+    expect(states).toBeGreaterThan(20);
+  });
+
+  test('without the sync of a payload above one block, a cut breaks a promise', async () => {
+    let dropped: Recording | null = null;
+    for (let nth = 1; dropped?.dropped?.endsWith('array-a.bin') !== true; nth += 1) {
+      dropped = await record('one payload of 1048577 bytes', SEED, nth);
+    }
+    const { violations } = await judgeRecording(dropped, AT_SIZES, 1000);
+    expect(new Set(violations.map(({ kind }) => kind))).toEqual(new Set(['false', 'listing', 'lost']));
   });
 });
 

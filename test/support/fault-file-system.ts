@@ -364,5 +364,5 @@ function flipped(bytes: Uint8Array): Uint8Array {
 }
 
 function half(bytes: Uint8Array): Uint8Array {
-  return bytes.subarray(0, Math.floor(bytes.length / 2));
+  return bytes.subarray(0, Math.ceil(bytes.length / 2));
 }

@@ -43,8 +43,11 @@ function storeOver(fs: FileSystem): LocalSnapshotStore {
 }
 
 /** Payloads without a zero byte, so that lost data never looks like stored data. */
-function arraysOf(count: number, salt: number): Record<string, Uint8Array> {
-  const sizes = [5000, 9, 0];
+function arraysOf(
+  count: number,
+  salt: number,
+  sizes: readonly number[] = [5000, 9, 0],
+): Record<string, Uint8Array> {
   return Object.fromEntries(
     sizes
       .slice(0, count)
@@ -55,15 +58,23 @@ function arraysOf(count: number, salt: number): Record<string, Uint8Array> {
   );
 }
 
+interface PublishOptions {
+  readonly arrays?: number;
+  readonly salt?: number;
+  readonly parent?: string | null;
+  /** Of the payloads, in bytes. */
+  readonly sizes?: readonly number[];
+}
+
 async function publish(
   { history }: Disk,
   store: LocalSnapshotStore,
   id: string,
-  { arrays = 1, salt = 0, parent = null }: { arrays?: number; salt?: number; parent?: string | null } = {},
+  { arrays = 1, salt = 0, parent = null, sizes }: PublishOptions = {},
 ): Promise<void> {
   const { sha256, attempt } = await store.publish(
     metadataOf(id, { parent_id: parent }),
-    arraysOf(arrays, salt),
+    arraysOf(arrays, salt, sizes),
   );
   history.note({ id, manifestSha256: sha256, attempt });
 }
@@ -183,6 +194,16 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
 };
 
+const KIB = 1024;
+
+/** One writer of one payload, by its bytes: around the piece and the block in which the engine works. */
+export const SIZE_SCENARIOS: Readonly<Record<string, Scenario>> = Object.fromEntries(
+  [0, 1, 128 * KIB - 1, 128 * KIB + 1, 1024 * KIB - 1, 1024 * KIB + 1, 3 * 1024 * KIB].map((size) => [
+    `one payload of ${size} bytes`,
+    (disk: Disk) => publish(disk, storeOver(disk.fs), idOf('1'), { sizes: [size] }),
+  ]),
+);
+
 /** Runs one scenario over a fresh disk; `dropSync` makes the n-th sync of its stores do nothing. */
 export async function record(name: string, seed: number, dropSync?: number): Promise<Recording> {
   const random = randomOf(seed);
@@ -196,7 +217,7 @@ export async function record(name: string, seed: number, dropSync?: number): Pro
       : withoutSync(recorded, dropSync, (path) => {
           dropped = path;
         });
-  const scenario = SCENARIOS[name];
+  const scenario = SCENARIOS[name] ?? SIZE_SCENARIOS[name];
   if (scenario === undefined) throw new Error(`There is no scenario "${name}".`);
   await scenario({ fs, history, random });
   return { name, history, dropped };
