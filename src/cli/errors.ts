@@ -48,16 +48,22 @@ const OWN_CODES: Readonly<
   invalid_option: { ending: 'usage', title: 'Wrong use of the command' },
 };
 
-/** The contract's codes that do not simply end with 1. */
-const REFUSALS: Partial<Readonly<Record<ErrorCode, Ending>>> = {
-  snapshot_not_found: 'notFound',
-  array_not_found: 'notFound',
+/** How refusals of an HTTP status end; all others with 1. */
+const BY_STATUS: Readonly<Record<number, Ending>> = { 404: 'notFound', 503: 'connection' };
+
+/** Codes that end otherwise than others of their HTTP status. */
+const BY_CODE: Partial<Readonly<Record<ErrorCode, Ending>>> = {
   // A path without a resource is that of no snapshot service: the base path in the URL is wrong.
   not_found: 'connection',
   storage_integrity: 'integrity',
   unsupported_package: 'integrity',
-  unavailable: 'connection',
 };
+
+function endingOf(code: ErrorCode): Ending {
+  // A newer service may send codes that are not in the table.
+  const known = Object.hasOwn(PROBLEMS, code) ? BY_STATUS[PROBLEMS[code].status] : undefined;
+  return BY_CODE[code] ?? known ?? 'failed';
+}
 
 /** Refused here, before anything was sent: what was typed is wrong. */
 const WRONG_WORDS: readonly string[] = ['invalid_snapshot_id', 'invalid_request'];
@@ -93,7 +99,7 @@ export function reasonOf(error: unknown): string {
 export function exitStatusOf(error: unknown): number {
   if (error instanceof CommandError && error.status !== null) return error.status;
   if (isProblemError(error) && error.local && WRONG_WORDS.includes(error.code)) return statusOf('usage');
-  if (isAnySnapshotError(error)) return statusOf(REFUSALS[error.code] ?? 'failed');
+  if (isAnySnapshotError(error)) return statusOf(endingOf(error.code));
   const own = ownCodeOf(error);
   return own === null ? statusOf('failed') : statusOf(OWN_CODES[own].ending);
 }
@@ -109,7 +115,8 @@ function problemDocumentOf(error: unknown): object {
   const detail = messageOf(error);
   if (isAnySnapshotError(error)) {
     const { code, details } = error;
-    return { type: `/problems/${code}`, ...PROBLEMS[code], detail, code, ...details };
+    const { status, title } = PROBLEMS[code];
+    return { type: `/problems/${code}`, title, status, detail, code, ...details };
   }
   const code = ownCodeOf(error) ?? 'failed';
   const cause = error instanceof Error && isProblemError(error.cause) ? { cause: error.cause.problem } : {};

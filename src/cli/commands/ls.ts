@@ -45,7 +45,11 @@ export function define(command: Command): Command {
       .option('--parent <id>', 'only those with this parent_id')
       .option('--since <time>', 'only those finished then or later', timeInNanoseconds)
       .option('--until <time>', 'only those finished then or earlier', timeInNanoseconds)
-      .addOption(new Option('--order <order>', 'the last finished first, or by id').choices(['newest', 'id']))
+      .addOption(
+        new Option('--order <order>', 'the last finished first, or by id')
+          .choices(['newest', 'id'])
+          .default('newest'),
+      )
       .option('--limit <number>', 'at most this many', positiveInteger)
       .option('--after <cursor>', 'go on after this cursor, which the listing before named')
       .addOption(
