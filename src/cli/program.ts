@@ -1,6 +1,6 @@
 /** The sub-commands of `pipewhy-snapshots`; only those that are meant are loaded, as most calls are short. */
-import { existsSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { packageVersion } from '../package-version.ts';
 import { STATUS_HELP } from './errors.ts';
 
 interface Verb {
@@ -75,13 +75,4 @@ ${STATUS_HELP}`,
     if (isAsked(name)) (await load()).define(command);
   }
   return program;
-}
-
-/** Three levels up from `dist/src/cli`, two from `src/cli`. */
-const PACKAGE_FILES = ['../../../package.json', '../../package.json'];
-
-function packageVersion(): string {
-  const file = PACKAGE_FILES.map((path) => new URL(path, import.meta.url)).find((url) => existsSync(url));
-  if (file === undefined) throw new Error('The package has lost its package.json.');
-  return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version;
 }

@@ -1,10 +1,20 @@
 /** Publishing from the page /docs: the document as the page shows it, and what the page does to a request. */
+import { randomUUID } from 'node:crypto';
 import { FIRST_METADATA } from './openapi/examples.ts';
+import type { JsonObject } from './openapi/json-object.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
 import { schemaRef } from './openapi/components.ts';
 import { COMMON_HEADERS } from './openapi/headers.ts';
 
-/** A form cannot have fields of free names, so the page has one field for all files; they bring their names with them. */
+/** The page shows a picker for each of these at once; behind `more_arrays` there are as many as it is asked for. */
+const PICKERS = ['array_1', 'array_2', 'array_3', 'array_4'];
+
+const FILE = { type: 'string', format: 'binary' } as const;
+
+/**
+ * A form cannot have fields of free names, so the page has pickers for any file; the files bring their names with them.
+ * The example has an id of its own at every call, so that it can be published as it stands, by everyone who opens the page.
+ */
 export function documentForPage(document: OpenApiDocument): OpenApiDocument {
   const { paths } = document;
   const resource = paths['/snapshots'];
@@ -14,10 +24,13 @@ export function documentForPage(document: OpenApiDocument): OpenApiDocument {
     type: 'object',
     required: ['metadata'],
     properties: {
-      metadata: { $ref: schemaRef('DraftManifest'), example: FIRST_METADATA },
-      arrays: {
+      metadata: { $ref: schemaRef('DraftManifest'), example: exampleMetadata() },
+      ...Object.fromEntries(
+        PICKERS.map((name) => [name, { ...FILE, description: 'A file, named as below' }]),
+      ),
+      more_arrays: {
         type: 'array',
-        items: { type: 'string', format: 'binary' },
+        items: FILE,
         example: [],
         description:
           'One file for each array of the metadata, named `<key>.bin` or `array-<key>.bin` (raw little-endian bytes), or ' +
@@ -36,6 +49,11 @@ export function documentForPage(document: OpenApiDocument): OpenApiDocument {
     '/snapshots': { ...resource, post: { ...post, requestBody } },
   };
   return withoutRepetition({ ...document, paths: changed });
+}
+
+function exampleMetadata(): JsonObject {
+  const { snapshot, arrays } = FIRST_METADATA;
+  return { snapshot: { ...snapshot, snapshot_id: randomUUID().replaceAll('-', '') }, arrays };
 }
 
 /** HEAD says nothing that GET does not, and some headers are in every answer: both would make the page many times as long. */

@@ -42,14 +42,18 @@ export async function registerDocsPage(scope: FastifyInstance, basePath: string)
     if (error instanceof SnapshotError || statusCode >= 500) throw error;
     throw noSuchFile(error);
   });
+  const document = openApiDocument(basePath);
   await scope.register(swagger, {
     mode: 'static',
-    specification: { document: documentForPage(openApiDocument(basePath)) as never },
+    specification: { document: document as never },
   });
   await scope.register(swaggerUi, {
     routePrefix: PATH,
     indexPrefix: basePath,
     staticCSP: PAGE_POLICY,
+    // Made at every call, as its example has an id that nobody else has been given.
+    transformSpecification: () => documentForPage(document),
+    transformSpecificationClone: false,
     theme: { title: 'PipeWhy snapshots' },
     uiConfig: {
       layout: 'BaseLayout',

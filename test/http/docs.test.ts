@@ -67,8 +67,20 @@ describe('The page /docs', () => {
     const { url } = await appForTest();
     const { paths } = jsonOf(await ask(url, '/docs/json'));
     const { schema } = paths['/snapshots'].post.requestBody.content['multipart/form-data'];
-    expect(Object.keys(schema.properties)).toEqual(['metadata', 'arrays']);
-    expect(schema.properties.arrays.items).toEqual({ type: 'string', format: 'binary' });
+    const { metadata, more_arrays: more, ...pickers } = schema.properties;
+    expect(Object.keys(schema.properties)[0]).toBe('metadata');
+    // A field of its own is a picker that is there at once; a list shows one only when it is asked for.
+    expect(Object.values<object>(pickers).length).toBeGreaterThan(1);
+    for (const picker of Object.values<object>(pickers)) {
+      expect(picker).toMatchObject({ type: 'string', format: 'binary' });
+    }
+    expect(more.items).toEqual({ type: 'string', format: 'binary' });
+    const idOfNext = async (): Promise<string> =>
+      jsonOf(await ask(url, '/docs/json')).paths['/snapshots'].post.requestBody.content['multipart/form-data']
+        .schema.properties.metadata.example.snapshot.snapshot_id;
+    const ids = [metadata.example.snapshot.snapshot_id, await idOfNext(), await idOfNext()];
+    expect(new Set(ids).size).toBe(3);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{32}$/u);
     expect(Object.values<object>(paths).some((item) => 'head' in item)).toBe(false);
     const { headers } = paths['/snapshots'].post.responses['201'];
     expect(Object.keys(headers)).toEqual(['Content-Length', 'Location', 'ETag', 'Repr-Digest', 'Link']);
@@ -80,10 +92,11 @@ describe('The request of the form', () => {
 
   test('has the metadata first and each file under the key of its name', async () => {
     const form = new FormData();
-    form.append('arrays', file('ids.bin'));
-    form.append('arrays', file('array-flags.npy'));
-    form.append('arrays', file('times.dat'));
-    form.append('arrays', 'string');
+    form.append('array_1', file('ids.bin'));
+    form.append('array_3', file('array-flags.npy'));
+    form.append('more_arrays', file('times.dat'));
+    form.append('more_arrays', 'string');
+    form.append('array_2', '');
     form.append('metadata', new Blob(['{}']));
     const { body } = nameParts({ body: form }) as { body: FormData };
     const parts = [...body].map(([name, value]) =>

@@ -9,6 +9,7 @@ import { FIRST_MARKER, LISTING, PUBLICATIONS } from '../../src/http/openapi/exam
 import { PROBLEMS } from '../../src/contract/problems.ts';
 import {
   documentedPath,
+  problemViolations,
   resolved,
   schemaViolations,
   violationsOf,
@@ -110,6 +111,7 @@ describe('The document and the routes', () => {
         for (const [code, { value }] of Object.entries<Json>(examples)) {
           found.add(code);
           expect(value).toMatchObject({ code, status: Number(status), type: `/problems/${code}` });
+          expect(problemViolations(value, [code])).toEqual([]);
         }
       }
     }
@@ -124,6 +126,47 @@ describe('The document and the routes', () => {
     );
     expect(references.length).toBeGreaterThan(100);
     for (const $ref of references) expect(resolved({ $ref }), $ref).toBeTypeOf('object');
+  });
+});
+
+describe('What generators of clients need', () => {
+  test('names of letters and digits, and the version of the package', () => {
+    for (const [kind, components] of Object.entries<Json>(document.components)) {
+      for (const name of Object.keys(components)) {
+        expect(name, kind).toMatch(kind === 'headers' ? /^[A-Za-z0-9-]+$/u : /^[A-Za-z][A-Za-z0-9]*$/u);
+      }
+    }
+    const { version } = JSON.parse(fs.readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect(document.info.version).toBe(version);
+  });
+
+  test('a sentence on what each operation does', () => {
+    for (const { path, method, operation } of operations) {
+      expect(operation.description?.length, `${method} ${path}`).toBeGreaterThan(20);
+    }
+  });
+
+  test('one document for all problems, with every code', () => {
+    const { Problem } = document.components.schemas;
+    expect([...Problem.properties.code.enum].sort()).toEqual(Object.keys(PROBLEMS).sort());
+    for (const { operation } of operations) {
+      for (const reference of Object.values<Json>(operation.responses)) {
+        const content = resolved<Json>(reference).content?.['application/problem+json'];
+        if (content !== undefined) expect(content.schema).toEqual({ $ref: '#/components/schemas/Problem' });
+      }
+    }
+  });
+
+  test('parts of free names as additional properties, and no other names', () => {
+    const { schema } = document.paths['/snapshots'].post.requestBody.content['multipart/form-data'];
+    expect(schema.additionalProperties).toMatchObject({ contentMediaType: 'application/octet-stream' });
+    const { metadata } = PUBLICATIONS.first.value;
+    for (const name of ['ids', 'array-ids.bin', 'array-ids.npy']) {
+      expect(schemaViolations(schema, { metadata, [name]: 'abc' }), name).toEqual([]);
+    }
+    for (const name of ['IDS', 'ids.txt', 'array-ids', '']) {
+      expect(schemaViolations(schema, { metadata, [name]: 'abc' }), name).not.toEqual([]);
+    }
   });
 });
 

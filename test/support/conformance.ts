@@ -3,7 +3,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
+import type { ErrorCode } from '../../src/contract/errors.ts';
 import { openApiDocument } from '../../src/http/openapi/document.ts';
+import { PROBLEMS } from '../../src/contract/problems.ts';
 
 /** One answer as it went over the wire. */
 export interface Exchange {
@@ -27,7 +29,9 @@ interface HeaderObject {
 interface ResponseObject {
   readonly $ref?: string;
   readonly headers?: Readonly<Record<string, HeaderObject>>;
-  readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
+  readonly content?: Readonly<
+    Record<string, { readonly schema?: Schema; readonly examples?: Readonly<Record<string, unknown>> }>
+  >;
 }
 
 interface OperationObject {
@@ -198,8 +202,26 @@ function contentViolations(exchange: Exchange, content: ResponseObject['content'
   if (method === 'HEAD' || body === null || described.schema === undefined) return [];
   const text = body.toString('utf8');
   const isJson = /^application\/([a-z]+\+)?json\b/u.test(mediaType);
-  return schemaViolations(described.schema, isJson ? JSON.parse(text) : text);
+  const value: unknown = isJson ? JSON.parse(text) : text;
+  const violations = schemaViolations(described.schema, value);
+  if (mediaType !== 'application/problem+json' || violations.length > 0) return violations;
+  return problemViolations(value, Object.keys(described.examples ?? {}));
 }
+
+/** The document of every code is one schema; here each has to be of a code named there, with the members of that code. */
+export function problemViolations(value: unknown, codes: readonly string[]): string[] {
+  const { code, ...members } = value as { readonly code: ErrorCode; readonly [member: string]: unknown };
+  if (!codes.includes(code)) return [`the code ${code} is not one that is documented there`];
+  const { title, details } = PROBLEMS[code];
+  const allowed = new Set([...COMMON_MEMBERS, ...Object.keys(details)]);
+  return [
+    ...Object.keys(members).flatMap((name) => (allowed.has(name) ? [] : [`${name} is no member of ${code}`])),
+    ...(members['title'] === title ? [] : [`the title is not that of ${code}`]),
+    ...((members['type'] as string).endsWith(`/problems/${code}`) ? [] : [`the type is not that of ${code}`]),
+  ];
+}
+
+const COMMON_MEMBERS = ['type', 'title', 'status', 'detail', 'instance', 'attempt'];
 
 /** Where there is no operation there can only be a refusal; 405 names what there is. */
 function refusedViolations(exchange: Exchange, entry: PathEntry | undefined): string[] {

@@ -1,4 +1,5 @@
 /** The OpenAPI 3.1 document of the service, made from the schemas and tables beside it. */
+import { packageVersion } from '../../package-version.ts';
 import { headerComponents } from './headers.ts';
 import type { JsonObject } from './json-object.ts';
 import type { Operation, Resource, Tag } from './operation.ts';
@@ -57,9 +58,10 @@ export function openApiDocument(basePath: string): OpenApiDocument {
     openapi: '3.1.1',
     info: {
       title: 'PipeWhy snapshots',
-      version: '1.0.0',
+      version: packageVersion(),
       summary: 'Snapshots that are proven at every read',
       description: DESCRIPTION,
+      contact: { name: 'The operator of the service that gave this document' },
     },
     servers: [{ url: basePath === '' ? '/' : basePath, description: 'The service that gave this document' }],
     security: [{ token: [] }, {}],
@@ -116,7 +118,7 @@ function written(operation: Operation, refusals: Refusals, withContent: boolean)
     operationId: id,
     tags: [tag],
     summary,
-    ...(description === undefined ? {} : { description }),
+    description,
     ...(probe === true || open === true ? { security: [] } : {}),
     ...(parameters === undefined ? {} : { parameters: parameterRefs(parameters) }),
     ...(requestBody === undefined ? {} : { requestBody }),

@@ -27,7 +27,7 @@ export interface Operation {
   readonly id: string;
   readonly tag: Tag;
   readonly summary: string;
-  readonly description?: string;
+  readonly description: string;
   readonly parameters?: readonly ParameterName[];
   readonly requestBody?: JsonObject;
   readonly successes: readonly Success[];

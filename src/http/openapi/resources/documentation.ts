@@ -38,6 +38,8 @@ export const documentationResources: readonly Resource[] = [
     get: documentation({
       id: 'getOpenApi',
       summary: 'Read this document',
+      description:
+        'Its version is that of the package; `npm run openapi` writes the same document to a file.',
       successes: [
         {
           status: 200,
@@ -83,6 +85,7 @@ export const documentationResources: readonly Resource[] = [
       id: 'getDocsYaml',
       open: true,
       summary: 'Read the document as the interactive page shows it, as YAML',
+      description: 'The same as /docs/json in another notation.',
       successes: [
         {
           status: 200,
@@ -99,6 +102,7 @@ export const documentationResources: readonly Resource[] = [
       id: 'getDocsAsset',
       open: true,
       summary: 'Read a file of the interactive page',
+      description: 'Scripts and styles that /docs names; nothing is loaded from any other host.',
       parameters: ['AssetName', 'IfModifiedSince'],
       successes: [
         {

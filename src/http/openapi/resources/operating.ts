@@ -8,6 +8,7 @@ export const operatingResources: readonly Resource[] = [
       id: 'isAlive',
       tag: 'operating',
       summary: 'Tell whether the process answers',
+      description: 'Looks at nothing: whoever gets it knows that the process takes requests.',
       probe: true,
       successes: [
         {
@@ -52,6 +53,8 @@ export const operatingResources: readonly Resource[] = [
       id: 'getMetrics',
       tag: 'operating',
       summary: 'Read counters and gauges',
+      description:
+        'Requests, publications, bytes, proofs and the disk, in the text format that Prometheus scrapes.',
       successes: [
         {
           status: 200,

@@ -8,12 +8,6 @@ import type { Resource } from '../operation.ts';
 
 const KEY = ARRAY_KEY_PATTERN.source.slice(1, -1);
 
-/** Bytes: without a type, as OpenAPI 3.1 has it for what is no text. */
-const payload = (contentMediaType: string, description: string): JsonObject => ({
-  contentMediaType,
-  description,
-});
-
 const requestBody: JsonObject = {
   required: true,
   description:
@@ -28,15 +22,14 @@ const requestBody: JsonObject = {
         type: 'object',
         required: ['metadata'],
         properties: { metadata: { $ref: schemaRef('DraftManifest') } },
-        patternProperties: {
-          [`^${KEY}$`]: payload(
-            'application/octet-stream',
-            'An array by its key (or `metadata`, where that is first)',
-          ),
-          [`^array-${KEY}\\.bin$`]: payload('application/octet-stream', 'An array by its file name'),
-          [`^array-${KEY}\\.npy$`]: payload(NPY_MEDIA_TYPE, 'An array as a .npy file of one dimension'),
+        propertyNames: { pattern: `^(${KEY}|array-${KEY}\\.(bin|npy))$` },
+        // Generators of clients see parts of free names here, and not under patternProperties. Without a type, as TypeScript
+        // has no index signature that would leave `metadata` its own.
+        additionalProperties: {
+          contentMediaType: 'application/octet-stream',
+          description:
+            'An array by its key (or `metadata`, where that is first) or by its file name: raw bytes, or a .npy file of one dimension',
         },
-        additionalProperties: false,
       },
       encoding: { metadata: { contentType: 'application/json' } },
       examples: PUBLICATIONS,

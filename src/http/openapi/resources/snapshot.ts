@@ -36,6 +36,7 @@ function manifestOperation(id: string, summary: string): Operation {
     id,
     tag: 'snapshots',
     summary,
+    description: `Every byte of the snapshot is proven first. A refusal never hands out a part of it.`,
     parameters,
     successes: [manifest, { status: 304, description: UNCHANGED, headers: manifestHeaders }],
     refusals: REFUSALS,

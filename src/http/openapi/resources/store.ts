@@ -33,6 +33,7 @@ export const storeResources: readonly Resource[] = [
       id: 'getContexts',
       tag: 'store',
       summary: 'Read the fingerprint declarations in force',
+      description: 'A publication names one of these contexts, with every field as it is declared here.',
       successes: [
         {
           status: 200,
