@@ -39,7 +39,7 @@ describe('answers that nobody reads', () => {
 
   it.each([
     ['a manifest', `/snapshots/${idOf(1)}`],
-    ['an array in one block', `/snapshots/${idOf(1)}/array-small.bin`],
+    ['an array', `/snapshots/${idOf(1)}/array-big.bin`],
     ['an archive', `/snapshots/${idOf(1)}/package.tar`],
     ['a page of a listing', '/snapshots?limit=5'],
   ] as const)(
@@ -48,8 +48,8 @@ describe('answers that nobody reads', () => {
       const { url, app } = await appForTest({
         settings: { maxMetadataBytes: 16 * MIB, maxDownloadBytes: 13 * MIB },
       });
-      const small = { dtype: 'uint8', bytes: Buffer.alloc(8 * MIB - 1) };
-      expect((await publish(url, idOf(1), { small }, { scope })).status).toBe(201);
+      const big = { dtype: 'uint8', bytes: Buffer.alloc(12 * MIB) };
+      expect((await publish(url, idOf(1), { big }, { scope })).status).toBe(201);
       await eventually('nothing is held', () => app.transfers.downloadBytes === 0);
       const wires: Wire[] = [];
       for (let number = 0; number < 4; number += 1) {
@@ -81,6 +81,22 @@ describe('answers that nobody reads', () => {
     },
     30_000,
   );
+
+  it('count also where each is small: arrays of one block, over and over', async () => {
+    const { url, app } = await appForTest({ settings: { maxDownloadBytes: 3 * MIB } });
+    await publish(url, idOf(1), { small: { dtype: 'uint8', bytes: Buffer.alloc(MIB) } });
+    const path = `/snapshots/${idOf(1)}/array-small.bin`;
+    const wires = await Promise.all([1, 2, 3].map(() => Wire.open(url)));
+    for (const wire of wires) {
+      wire.socket.pause();
+      // More than the kernel takes for a connection that reads nothing.
+      await wire.send(head('GET', path).repeat(60));
+    }
+    await eventually('as much is held as may be', () => app.transfers.downloadBytes === 3 * MIB, 10_000);
+    problemOf(await ask(url, path), 'unavailable');
+    for (const wire of wires) wire.destroy();
+    await eventually('all is given back', () => app.transfers.downloadBytes === 0);
+  });
 
   it('do not undo what was published: a publication is answered whatever they hold', async () => {
     const { url, app } = await appForTest({
