@@ -107,6 +107,8 @@ const SETTINGS = z.strictObject({
   minBytesPerSecond: bytes.default(128),
   /** Memory that all downloads together may hold; more of them are refused for the moment. */
   maxDownloadBytes: bytes.default(192 * MIB),
+  /** What the whole process may remember of manifests and proofs. */
+  cacheBytes: bytes.default(32 * MIB),
   /** How long running transfers may go on after SIGTERM or SIGINT. */
   graceSeconds: count(0, 86_400).default(30),
   /** How much of a refused body is read so that its sender can hear the refusal. */

@@ -67,6 +67,7 @@ export async function startService(config: Config): Promise<void> {
     reserveBytes: config.reserveBytes,
     verify: config.verify,
     verifyMaxAgeMs: config.verifyMaxAgeSeconds * 1000,
+    cacheBytes: config.cacheBytes,
     ...mountTable(),
   });
   await store.prepare();

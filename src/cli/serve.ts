@@ -36,6 +36,7 @@ const HELP: Readonly<Record<Setting, readonly [argument: string, text: string]>>
   idleSeconds: ['<seconds>', 'a transfer without progress ends after this (60)'],
   minBytesPerSecond: ['<size>', 'a transfer slower than this, over half a minute, ends (128B); 0 for any'],
   maxDownloadBytes: ['<size>', 'memory that all downloads together may hold (192MiB)'],
+  cacheBytes: ['<size>', 'memory for manifests and proofs that were seen before (32MiB)'],
   graceSeconds: ['<seconds>', 'time for running transfers when stopping (30)'],
   maxDrainBytes: ['<size>', 'how much of a refused body is read (512MiB)'],
   reserveBytes: ['<size>', 'disk space kept free (auto: 1%, at most 64MiB)'],

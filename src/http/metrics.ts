@@ -58,6 +58,13 @@ export class Metrics {
   watch(store: LocalSnapshotStore, transfers: Transfers): void {
     this.#lookUp('uploads_in_flight', 'Uploads that run', () => transfers.uploads);
     this.#lookUp('downloads_in_flight', 'Downloads that run', () => transfers.downloads);
+    this.#lookUp('threads', 'Threads that prove and store payloads', () => store.threads.running);
+    counterOver(
+      this.registry,
+      'threads_lost_total',
+      'Threads that died and were replaced',
+      () => store.threads.lost,
+    );
     this.#lookUp('snapshots', 'Entries in snapshots/', async () => (await store.published()).count);
     this.#lookUp('last_publication_timestamp_seconds', 'When a snapshot was last published', async () => {
       const { lastNs } = await store.published();
@@ -78,15 +85,12 @@ export class Metrics {
 
   /** For the process that writes the log. */
   watchLog(lines: { readonly dropped: number }): void {
-    new Counter({
-      name: `${PREFIX}log_lines_dropped_total`,
-      help: 'Lines of the log that could not be written',
-      registers: [this.registry],
-      collect() {
-        this.reset();
-        this.inc(lines.dropped);
-      },
-    });
+    counterOver(
+      this.registry,
+      'log_lines_dropped_total',
+      'Lines of the log that could not be written',
+      () => lines.dropped,
+    );
   }
 
   /** Counts a request that is over, however it ended. */
@@ -124,4 +128,17 @@ export class Metrics {
       },
     });
   }
+}
+
+/** A counter that somebody else counts. */
+function counterOver(registry: Registry, name: string, help: string, value: () => number): void {
+  new Counter({
+    name: PREFIX + name,
+    help,
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(value());
+    },
+  });
 }
