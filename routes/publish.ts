@@ -12,6 +12,8 @@ import { checkIsNoFileName, FileNamesSent } from '../src/http/forgotten-at.ts';
 import { checkContentEncoding } from '../src/http/guards.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
 
+/** From here on it is asked whether there is room for a body before it is asked for; for less the publication asks. */
+const MUCH_BYTES = 1024 * 1024;
 /** A sender's pace is judged over so long a time. */
 const PACE_WINDOW_MS = 30_000;
 
@@ -31,6 +33,8 @@ export function publishRoute(app: FastifyInstance, { config, store, transfers }:
         windowMs: PACE_WINDOW_MS,
       });
       try {
+        const announcedBytes = Number(request.headers['content-length'] ?? 0);
+        if (announcedBytes > MUCH_BYTES) await store.checkRoom(announcedBytes);
         exchange.acceptBody();
         const parts = readParts(request, {
           signal: exchange.signal,
@@ -44,7 +48,7 @@ export function publishRoute(app: FastifyInstance, { config, store, transfers }:
           const names = new FileNamesSent();
           const payloads = incomingArrays(provenParts(parts, digest, names));
           const published = await store
-            .publishDraft(draft, payloads, { signal: exchange.signal })
+            .publishDraft(draft, payloads, { signal: exchange.signal, announcedBytes })
             .catch((error: unknown) => {
               throw names.explained(error);
             });

@@ -71,8 +71,12 @@ export class Metrics {
       return lastNs === null ? null : Number(lastNs / 1_000_000n) / 1000;
     });
     this.#lookUp('free_bytes', 'Bytes free on the disk of the root', async () =>
-      Number((await store.freeBytes()).free),
+      Number((await store.freeRoom()).free),
     );
+    this.#lookUp('free_inodes', 'Inodes free on the disk of the root', async () => {
+      const { freeInodes } = await store.freeRoom();
+      return freeInodes === null ? null : Number(freeInodes);
+    });
     this.#lookUp(
       'incomplete_attempts',
       'Attempts in staging/',

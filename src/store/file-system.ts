@@ -31,6 +31,14 @@ export interface DirectoryEntry {
   readonly kind: FileKind;
 }
 
+export interface FreeRoom {
+  /** Bytes that this process may still write, and all bytes of the file system. */
+  readonly free: bigint;
+  readonly total: bigint;
+  /** Files and directories that may still be made; null where the file system does not count them. */
+  readonly freeInodes: bigint | null;
+}
+
 /** An open file descriptor, valid in every thread of the process. */
 export type Descriptor = number;
 
@@ -57,8 +65,8 @@ export interface FileSystemWriter {
    * need not be text.
    */
   listNames(path: string): AsyncIterable<readonly string[]>;
-  /** Bytes that may still be written by this process, and all bytes of the file system. */
-  freeBytes(path: string): Promise<{ readonly free: bigint; readonly total: bigint }>;
+  /** What may still be made by this process on the file system of a path. */
+  freeRoom(path: string): Promise<FreeRoom>;
 }
 
 export interface FileSystemReader {

@@ -15,7 +15,7 @@ import {
 import { BlockPool } from './blocks.ts';
 import { DirectorySyncs } from './directory-syncs.ts';
 import { Engine, inlineExecutor, type Executor, type OpenedPayload, type ThreadCounts } from './engine.ts';
-import { timedFileSystem, type FileSystem } from './file-system.ts';
+import { timedFileSystem, type FileSystem, type FreeRoom } from './file-system.ts';
 import { IdLocks } from './id-locks.ts';
 import {
   collectAttempts,
@@ -43,7 +43,7 @@ import {
 import { nodeFileSystem } from './node-file-system.ts';
 import { ProofMemory } from './proof-memory.ts';
 import { Proofs } from './proofs.ts';
-import { publishSnapshot, type Published } from './publication.ts';
+import { publishSnapshot, type PublicationOptions, type Published } from './publication.ts';
 import {
   packageFiles,
   parseProven,
@@ -181,7 +181,7 @@ export class LocalSnapshotStore {
   async publishDraft(
     draft: DraftManifest,
     payloads: AsyncIterable<IncomingPayload>,
-    { signal }: ReadOptions = {},
+    options: PublicationOptions = {},
   ): Promise<Published> {
     await this.prepare();
     const context = {
@@ -199,7 +199,7 @@ export class LocalSnapshotStore {
     };
     try {
       const published = await this.#locks.during(draft.snapshot.snapshot_id, () =>
-        publishSnapshot(context, draft, payloads, signal),
+        publishSnapshot(context, draft, payloads, options),
       );
       this.#forbidden = null;
       return published;
@@ -381,7 +381,7 @@ export class LocalSnapshotStore {
     try {
       await this.#fs.checkWritable(this.#layout.staging);
       await this.#fs.checkWritable(this.#layout.snapshots);
-      await this.#space.check(0);
+      await this.#space.check({ bytes: 0n, files: 0 });
       if (this.#forbidden === null || this.#forbidden.until < performance.now()) return null;
       return this.#forbidden.problem;
     } catch (error) {
@@ -395,9 +395,14 @@ export class LocalSnapshotStore {
     return this.#executor.threads;
   }
 
-  /** Bytes free for this process on the file system of the root, and its size. */
-  freeBytes(): Promise<{ readonly free: bigint; readonly total: bigint }> {
-    return this.#fs.freeBytes(this.#layout.root);
+  /** Throws `insufficient_storage` where so many bytes cannot be taken, beside all that is under way. */
+  async checkRoom(bytes: number): Promise<void> {
+    await this.#space.check({ bytes: BigInt(bytes), files: 0 });
+  }
+
+  /** What is free for this process on the file system of the root, and its size. */
+  freeRoom(): Promise<FreeRoom> {
+    return this.#fs.freeRoom(this.#layout.root);
   }
 
   /** Stops the proving threads; running reads and publications fail. */

@@ -147,11 +147,15 @@ export const nodeFileSystem: FileSystem = {
       fs.access(path, fs.constants.W_OK | fs.constants.X_OK, done);
     }),
   listNames,
-  freeBytes: async (path) => {
+  freeRoom: async (path) => {
     const stats = await call<fs.BigIntStatsFs>((done) => {
       fs.statfs(path, { bigint: true }, done);
     });
-    return { free: stats.bavail * stats.bsize, total: stats.blocks * stats.bsize };
+    return {
+      free: stats.bavail * stats.bsize,
+      total: stats.blocks * stats.bsize,
+      freeInodes: stats.files === 0n ? null : stats.ffree,
+    };
   },
 
   statEntry: (path) => {

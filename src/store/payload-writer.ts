@@ -37,6 +37,7 @@ class PayloadWriter {
   readonly #creating: Promise<Descriptor>;
   readonly #path: string;
   readonly #name: string;
+  readonly #onStored: (bytes: number) => void;
   readonly #inFlight = new Set<Promise<void>>();
   #block: Block | null = null;
   /** The same memory as the block's. */
@@ -58,7 +59,9 @@ class PayloadWriter {
     creating: Promise<Descriptor>,
     directory: string,
     key: ArrayKey,
+    onStored: (bytes: number) => void,
   ) {
+    this.#onStored = onStored;
     this.#context = context;
     this.#creating = creating;
     creating.catch((error: unknown) => {
@@ -128,6 +131,7 @@ class PayloadWriter {
     const bytes = this.#block === null ? new Uint8Array() : this.#block.subarray(0, this.#filled);
     const sha256 = hash('sha256', bytes);
     if (bytes.length > 0) await writeFully(this.#context.fs, file, bytes, 0);
+    this.#onStored(bytes.length);
     this.#submitted = bytes.length;
     this.#filled = 0;
     this.#giveBack();
@@ -166,6 +170,7 @@ class PayloadWriter {
     } catch (error) {
       this.#fail(error);
     }
+    this.#onStored(bytes.length);
     this.#context.blocks.give(block);
     this.#unsynced += bytes.length;
     if (this.#unsynced >= WRITE_BACK_BYTES && this.#writeBack === null && this.#failure === null) {
@@ -232,7 +237,7 @@ class PayloadWriter {
 
 /**
  * Creates `array-<key>.bin` in `directory` and streams `chunks` into it. `onBytes` is called with the running length and
- * may throw to refuse. On failure the partial file stays as evidence and the error is thrown; the descriptor is closed in
+ * may throw to refuse, `onStored` with each number of bytes that is in the file. On failure the partial file stays as evidence and the error is thrown; the descriptor is closed in
  * every case.
  */
 export async function writePayload(
@@ -241,10 +246,11 @@ export async function writePayload(
   key: ArrayKey,
   chunks: AsyncIterable<Uint8Array>,
   onBytes: (byteLength: number) => void,
+  onStored: (bytes: number) => void,
 ): Promise<WrittenPayload> {
   const { fs } = context;
   const creating = fs.createFile(payloadPath(directory, key));
-  const writer = new PayloadWriter(context, creating, directory, key);
+  const writer = new PayloadWriter(context, creating, directory, key, onStored);
   try {
     for await (const chunk of chunks) {
       onBytes(writer.byteLength + chunk.length);
@@ -253,7 +259,12 @@ export async function writePayload(
     const small = writer.takeSmall();
     if (small !== null) {
       const sha256 = hash('sha256', small);
-      return { key, byteLength: small.length, sha256, stamp: null, ...writeAndSync(fs, creating, small) };
+      const file = writeAndSync(fs, creating, small);
+      const stored = file.stored.then(() => {
+        onStored(small.length);
+      });
+      stored.catch(() => undefined);
+      return { key, byteLength: small.length, sha256, stamp: null, stored, synced: file.synced };
     }
     const { sha256, stamp, synced } = await writer.finish();
     const closed = closeAfter(fs, await creating, synced);

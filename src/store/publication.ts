@@ -11,7 +11,7 @@ import {
   markerBytes,
   payloadFileName,
 } from '../contract/package.ts';
-import type { Dtype } from '../contract/dtypes.ts';
+import { dtypeWidth, type Dtype } from '../contract/dtypes.ts';
 import { isAnySnapshotError, isSnapshotError, SnapshotError } from '../contract/errors.ts';
 import type { ArrayKey } from '../contract/ids.ts';
 import {
@@ -47,7 +47,7 @@ import { writePayload, type PayloadWriterContext, type WrittenPayload } from './
 import type { Proofs } from './proofs.ts';
 import { fromSource, publicationFailure, settleAll, type Step } from './publication-errors.ts';
 import type { StoreIdentity } from './root.ts';
-import type { SpaceReserve } from './space-reserve.ts';
+import type { Announced, SpaceClaim, SpaceReserve } from './space-reserve.ts';
 
 /** The most that is proven in the thread that publishes: well under a millisecond of work. */
 const NEAR_BYTES = 256 * 1024;
@@ -82,15 +82,38 @@ export async function publishSnapshot(
   context: PublicationContext,
   draft: DraftManifest,
   payloads: AsyncIterable<IncomingPayload>,
-  signal?: AbortSignal,
+  { signal, announcedBytes = 0 }: PublicationOptions = {},
 ): Promise<Published> {
-  await refuseBeforeStaging(context, draft, signal);
-  return new Publication(context, draft, signal).run(payloads);
+  const claim = await refuseBeforeStaging(context, draft, { signal, announcedBytes });
+  try {
+    return await new Publication(context, draft, claim, signal).run(payloads);
+  } finally {
+    claim.end();
+  }
+}
+
+export interface PublicationOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Bytes that the producer says will come, with whatever they are wrapped in. */
+  readonly announcedBytes?: number | undefined;
+}
+
+/** What the document itself says is surer than what wraps it, where it says it of every array. */
+function announcedBy({ arrays }: DraftManifest, wrapped: number): Announced {
+  const entries = Object.values(arrays);
+  const lengths = entries.map(({ dtype, count, byte_length: length }) => {
+    if (length !== undefined) return BigInt(length);
+    return dtype !== undefined && count !== undefined ? BigInt(count) * BigInt(dtypeWidth(dtype)) : null;
+  });
+  const declared = lengths.reduce<bigint>((sum, length) => sum + (length ?? 0n), 0n);
+  const bytes = lengths.includes(null) && BigInt(wrapped) > declared ? BigInt(wrapped) : declared;
+  return { bytes, files: entries.length };
 }
 
 class Publication {
   readonly #context: PublicationContext;
   readonly #draft: DraftManifest;
+  readonly #claim: SpaceClaim;
   readonly #signal: AbortSignal | undefined;
   readonly #id: string;
   readonly #attempt = freshAttemptName();
@@ -101,8 +124,14 @@ class Publication {
   #made = false;
   #failuresBefore = 0;
 
-  constructor(context: PublicationContext, draft: DraftManifest, signal: AbortSignal | undefined) {
+  constructor(
+    context: PublicationContext,
+    draft: DraftManifest,
+    claim: SpaceClaim,
+    signal: AbortSignal | undefined,
+  ) {
     this.#context = context;
+    this.#claim = claim;
     this.#signal = signal;
     this.#draft = draft;
     this.#id = draft.snapshot.snapshot_id;
@@ -174,7 +203,8 @@ class Publication {
     written: Map<ArrayKey, WrittenPayload>;
     dtypes: Map<ArrayKey, Dtype>;
   }> {
-    const { limits, space } = this.#context;
+    const { limits } = this.#context;
+    const claim = this.#claim;
     const written = new Map<ArrayKey, WrittenPayload>();
     const dtypes = new Map<ArrayKey, Dtype>();
     const arrived = new Set<ArrayKey>();
@@ -195,10 +225,13 @@ class Publication {
           this.#context,
           this.#directory,
           key,
-          space.guard(fromSource(chunks)),
+          claim.guard(fromSource(chunks)),
           (byteLength) => {
             throwFailed();
             checkRunningLength(key, declared, byteLength, total + byteLength, limits);
+          },
+          (bytes) => {
+            claim.stored(bytes);
           },
         );
         total += payload.byteLength;
@@ -340,8 +373,8 @@ function isSameDirectory(fs: FileSystem, target: string, own: FileStamp): boolea
 async function refuseBeforeStaging(
   context: PublicationContext,
   draft: DraftManifest,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+  { signal, announcedBytes = 0 }: PublicationOptions,
+): Promise<SpaceClaim> {
   const { snapshot_id: id, parent_id: parentId } = draft.snapshot;
   checkArrayCount(draft, context.limits);
   resolveContext(context.declarations, draft.snapshot.fingerprint);
@@ -349,7 +382,7 @@ async function refuseBeforeStaging(
   try {
     await refuseExisting(context, id);
     if (parentId !== null) await proveParent(context, parentId, signal);
-    await context.space.check(0);
+    return await context.space.claim(announcedBy(draft, announcedBytes));
   } catch (error) {
     context.identity.check();
     // A parent that cannot be read is no fault of the document that names it.

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { ask, jsonOf, pathsOf, problemOf } from '../support/http.ts';
 import { canMount, mountBind, mountTmpfs, remount } from '../support/mounts.ts';
 import { appForTest, runCommand, startApp } from '../support/service.ts';
-import { attemptsOf, idOf, packagePath, pattern, temporaryRoot } from '../support/stores.ts';
+import { attemptsOf, idOf, metadataOf, packagePath, pattern, temporaryRoot } from '../support/stores.ts';
 import { EXAMPLE_ARRAYS, publish } from '../support/uploads.ts';
 import { activeCharactersIn, eventually, head, Wire } from '../support/wire.ts';
 
@@ -82,14 +82,23 @@ describe.skipIf(!mountable)('a disk of 1 MiB', () => {
   it('keeps its reserve: refused before it is full, at the start and on the way', async () => {
     const root = temporaryRoot();
     mountTmpfs(root, 'size=24m');
-    const { url } = await appForTest({ root, store: { reserveBytes: 8 * MIB } });
+    const { url, store } = await appForTest({ root, store: { reserveBytes: 8 * MIB } });
     expect((await publish(url, ID, EXAMPLE_ARRAYS)).status).toBe(201);
+    const free = freePages(root);
     problemOf(
       await publish(url, idOf(2), { big: { dtype: 'uint8', bytes: Buffer.alloc(22 * MIB, 1) } }),
       'insufficient_storage',
     );
-    expect(freePages(root) * PAGE).toBeGreaterThan(4 * MIB);
-    const again = problemOf(await publish(url, idOf(3), EXAMPLE_ARRAYS), 'insufficient_storage');
+    // What is announced and cannot fit takes nothing, so others go on.
+    expect(freePages(root)).toBe(free);
+    expect(attemptsOf(root)).toEqual([]);
+    expect((await publish(url, idOf(3), EXAMPLE_ARRAYS)).status).toBe(201);
+    const data = Array.from({ length: 22 }, () => Buffer.alloc(MIB, 1));
+    const endless = store.publish(metadataOf(idOf(4)), { big: { dtype: 'uint8', data } });
+    await expect(endless).rejects.toMatchObject({ code: 'insufficient_storage' });
+    expect(freePages(root) * PAGE).toBeGreaterThanOrEqual(8 * MIB);
+    fs.writeFileSync(join(root, 'ballast'), Buffer.alloc(freePages(root) * PAGE - 8 * MIB));
+    const again = problemOf(await publish(url, idOf(5), EXAMPLE_ARRAYS), 'insufficient_storage');
     expect(again).not.toHaveProperty('attempt');
     expect(jsonOf(await ask(url, '/readyz')).code).toBe('unavailable');
     await expectReadable(url);
@@ -104,7 +113,7 @@ describe.skipIf(!mountable)('a disk', () => {
     expect((await publish(url, ID, EXAMPLE_ARRAYS)).status).toBe(201);
     remount(root, 'ro');
     try {
-      const problem = problemOf(await publish(url, idOf(2), EXAMPLE_ARRAYS), 'publication_failed');
+      const problem = problemOf(await publish(url, idOf(2), EXAMPLE_ARRAYS), 'unavailable');
       expect(problem.detail).toContain('EROFS');
       await expectReadable(url);
       expect((await ask(url, '/readyz')).status).toBe(503);

@@ -5,7 +5,7 @@
 import { constants } from 'node:os';
 import { relative } from 'node:path';
 
-import type { Descriptor, FileSystem } from '../../src/store/file-system.ts';
+import type { Descriptor, FileSystem, FreeRoom } from '../../src/store/file-system.ts';
 import { nodeFileSystem } from '../../src/store/node-file-system.ts';
 
 export type Method = keyof FileSystem;
@@ -185,8 +185,8 @@ export class FaultFileSystem implements FileSystem {
     });
   }
 
-  freeBytes(path: string): Promise<{ readonly free: bigint; readonly total: bigint }> {
-    return this.#run(this.#begin('freeBytes', path), () => this.#inner.freeBytes(path));
+  freeRoom(path: string): Promise<FreeRoom> {
+    return this.#run(this.#begin('freeRoom', path), () => this.#inner.freeRoom(path));
   }
 
   statEntry(path: string) {
@@ -316,7 +316,7 @@ const SYSCALLS: Partial<Record<Method, string>> = {
   closeSync: 'close',
   readSync: 'read',
   writeSync: 'write',
-  freeBytes: 'statfs',
+  freeRoom: 'statfs',
   statEntry: 'lstat',
   statOpen: 'fstat',
   listDirectory: 'scandir',

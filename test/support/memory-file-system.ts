@@ -184,7 +184,7 @@ export function memoryFileSystem(tree: MemoryDirectory, pause: Pause = () => Pro
       if (node.kind !== 'directory') throw systemError('ENOTDIR', 'scandir');
       yield [...node.entries.keys()].map((name) => Buffer.from(name).toString('latin1'));
     },
-    freeBytes: () => Promise.resolve({ free: 1n << 40n, total: 1n << 41n }),
+    freeRoom: () => Promise.resolve({ free: 1n << 40n, total: 1n << 41n, freeInodes: null }),
 
     statEntry: (path) => statOf(find(tree, path, 'lstat')),
     listDirectory: (path) => {
