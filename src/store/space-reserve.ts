@@ -64,23 +64,30 @@ export class SpaceReserve {
   /** Throws `insufficient_storage` unless so much more fits above the reserve, beside all that is under way. */
   async check({ bytes, files }: Announced): Promise<void> {
     if (this.#size === 0) return;
-    const more = bytes + (BigInt(files) + OWN_FILES) * FILE_BYTES;
+    const made = BigInt(files) + OWN_FILES;
+    const more = bytes + made * FILE_BYTES;
     const underWay = this.#announced + this.#onTheWay + more;
     if (this.#allowance >= 0n && underWay < this.#ample && performance.now() < this.#ampleUntil) return;
+    await this.#look(more, made);
+  }
+
+  async #look(more: bigint, made: bigint): Promise<void> {
     const room = await this.#fs.freeRoom(this.#root);
     const reserve = this.#size === 'auto' ? autoReserve(room.total) : BigInt(this.#size);
-    const left = room.free - this.#announced - this.#onTheWay - reserve;
-    this.#allowance = least(left - (bytes === 0n ? 0n : more), LOOK_EVERY_BYTES);
+    const taken = this.#announced + this.#onTheWay;
+    const left = room.free - taken - reserve - more;
+    this.#allowance = least(left, LOOK_EVERY_BYTES);
     const isAmple = room.free > AMPLE_RESERVES * reserve && (room.freeInodes ?? AMPLE_INODES) >= AMPLE_INODES;
     this.#ampleUntil = isAmple ? performance.now() + LOOK_HOLDS_MS : 0;
     this.#ample = (reserve * AMPLE_RESERVES) / 2n;
-    this.#checkInodes(room, BigInt(files) + OWN_FILES);
-    if (left >= (bytes === 0n ? 0n : more)) return;
-    const taken = this.#announced + this.#onTheWay;
+    if (made > 0n) this.#checkInodes(room, made);
+    if (left >= 0n) return;
+    // What is refused takes nothing.
+    this.#allowance += more;
     throw new SnapshotError(
       'insufficient_storage',
       `The disk has ${room.free} bytes free, of which ${reserve} are kept in reserve and ${taken} are promised to ` +
-        `publications under way; ${bytes} more are needed. Free space, then publish again.`,
+        `publications under way; ${more} more are needed. Free space, then publish again.`,
       {},
     );
   }
@@ -104,7 +111,7 @@ export class SpaceReserve {
       this.#allowance -= length - expected;
       if (this.#allowance >= 0n) return;
       try {
-        await this.check({ bytes: 0n, files: 0 });
+        await this.#look(0n, 0n);
       } catch (error) {
         // What is refused is not passed on, and stands in nobody's way.
         onTheWay -= length;

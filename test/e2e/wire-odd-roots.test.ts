@@ -120,7 +120,7 @@ describe.skipIf(!mountable)('a disk', () => {
       // A service started over it reads as well.
       const second = await startApp({ root });
       await expectReadable(second.url);
-      problemOf(await publish(second.url, idOf(2), EXAMPLE_ARRAYS), 'publication_failed');
+      problemOf(await publish(second.url, idOf(2), EXAMPLE_ARRAYS), 'unavailable');
       await second.close();
     } finally {
       remount(root, 'rw');
