@@ -365,12 +365,18 @@ const CASES = {
     const times = await smallReads(server, idOf(2), 4_000);
     report.most(`40 aborted reads of ${gib} GiB: CPU in the 4 s from half a second after the last`, Math.round((server.cpuSeconds() - cpu) * 10) / 10, 1.5, 's'); // prettier-ignore
     report.most('a small read meanwhile, at the worst', times.at(-1), 500, 'ms');
-    const started = server.cpuSeconds();
-    const readers = await Promise.all(
-      Array.from({ length: 4 }, () => request(`${server.url}/snapshots/${ID}/array-big.bin`, { method: 'HEAD', signal: AbortSignal.timeout(120_000) })), // prettier-ignore
-    );
-    const together = server.cpuSeconds() - started;
-    const once = await cpuOf(server, () => request(`${server.url}/snapshots/${ID}/array-big.bin`, { method: 'HEAD', signal: AbortSignal.timeout(120_000) })); // prettier-ignore
+    const head = () =>
+      request(`${server.url}/snapshots/${ID}/array-big.bin`, {
+        method: 'HEAD',
+        signal: AbortSignal.timeout(120_000),
+      });
+    // Not counted: the first reader brings the file into memory.
+    await head();
+    const once = await cpuOf(server, head);
+    let readers = [];
+    const together = await cpuOf(server, async () => {
+      readers = await Promise.all([head(), head(), head(), head()]);
+    });
     report.must('all four readers are answered', readers.every(({ status }) => status === 200), readers.map(({ status }) => status)); // prettier-ignore
     report.most(
       'four readers at once, in proofs of one',
