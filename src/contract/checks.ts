@@ -9,7 +9,7 @@
 import { SHA256_HEX_PATTERN } from './digest.ts';
 import { ARRAY_KEY_PATTERN, isArrayKey, isSnapshotId, SNAPSHOT_ID_PATTERN } from './ids.ts';
 import type { ArrayKey } from './ids.ts';
-import { JsonNumber } from './strict-json.ts';
+import { JsonNumber } from './json-value.ts';
 import { isWellFormedText } from './text.ts';
 import { isUint64, UINT64_PATTERN } from './uint64.ts';
 import { memberPath } from './violations.ts';

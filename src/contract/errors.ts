@@ -1,8 +1,10 @@
 /** The errors of the contract and the store: one closed set of codes with typed details, those of `problems.ts`. */
 
-import type { ErrorCode, ErrorDetails, Violation } from './problems.ts';
+import type { ErrorCode, ErrorDetails } from './problems.ts';
+import type { Violation } from './violations.ts';
 
-export type { ErrorCode, ErrorDetails, IntegrityProblem, LimitName, Violation } from './problems.ts';
+export type { ErrorCode, ErrorDetails, IntegrityProblem, LimitName } from './problems.ts';
+export type { Violation } from './violations.ts';
 
 export interface RefusalOptions extends ErrorOptions {
   readonly attempt?: string;

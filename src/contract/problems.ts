@@ -12,7 +12,6 @@ import {
   sha256,
   text,
   wholeNumber,
-  type Checked,
   type Fields,
   type ObjectOf,
 } from './checks.ts';
@@ -28,8 +27,6 @@ export const violation = objectOf(
   },
   { open: true },
 );
-/** One violation of a document: `path` is dotted, empty for the document itself. */
-export type Violation = Checked<typeof violation>;
 
 /** Which proof of a stored package failed (PW-07.03): the file or property that does not hold. */
 const INTEGRITY_PROBLEMS = [

@@ -1,8 +1,13 @@
 /** Collects every violation of a document, so that a producer can mend them all at once. */
 
-import type { Violation } from './errors.ts';
-import { JsonNumber } from './strict-json.ts';
+import { JsonNumber } from './json-value.ts';
 import { quote, shorten } from './text.ts';
+
+/** One violation of a document: `path` is dotted (`snapshot.coverage.status`), empty for the document itself. */
+export interface Violation {
+  readonly path: string;
+  readonly message: string;
+}
 
 const MAX_REPORTED = 100;
 
