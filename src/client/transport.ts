@@ -250,7 +250,7 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** Gateways say so when the service behind them did not answer. */
-export function isGatewayFailure(error: unknown): boolean {
+function isGatewayFailure(error: unknown): boolean {
   return error instanceof ProtocolError && error.status !== null && [502, 503, 504].includes(error.status);
 }
 

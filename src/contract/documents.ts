@@ -31,7 +31,6 @@ export const ARRAY_SCHEMA_VERSION = '1.0';
 export const ENDIANNESS = 'little';
 
 export const RESOLUTIONS = ['dataset', 'record', 'value'] as const;
-export type Resolution = (typeof RESOLUTIONS)[number];
 
 export const COVERAGE_STATUSES = ['COMPLETE', 'PARTIAL', 'UNAVAILABLE'] as const;
 export type CoverageStatus = (typeof COVERAGE_STATUSES)[number];

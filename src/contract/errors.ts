@@ -3,7 +3,7 @@
 import type { ErrorCode, ErrorDetails } from './problems.ts';
 import type { Violation } from './violations.ts';
 
-export type { ErrorCode, ErrorDetails, IntegrityProblem, LimitName } from './problems.ts';
+export type { ErrorCode, ErrorDetails, IntegrityProblem } from './problems.ts';
 export type { Violation } from './violations.ts';
 
 export interface RefusalOptions extends ErrorOptions {

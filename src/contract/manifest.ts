@@ -33,12 +33,10 @@ import { Violations } from './violations.ts';
 export type {
   ArrayEntry,
   Coverage,
-  CoverageStatus,
   DraftArray,
   DraftManifest,
   Fingerprint,
   Manifest,
-  Resolution,
   SnapshotMetadata,
 } from './documents.ts';
 

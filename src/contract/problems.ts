@@ -53,7 +53,6 @@ const LIMITS = [
   'request_headers',
   'chunk_extensions',
 ] as const;
-export type LimitName = (typeof LIMITS)[number];
 
 const meant = text('The snapshot that was meant');
 const errors = meaning('Every violation at once', listOf(violation));
