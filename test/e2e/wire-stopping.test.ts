@@ -128,7 +128,11 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     const { url, pid, stop, output } = await start(root);
     const upload = await halfAnUpload(root, url, ID);
     const ended = stop(signal);
+    await eventually('it is told', () => output.stderr.includes(': stopping'));
+    // A terminal and npm send the same one twice: that is one wish.
+    process.kill(pid, signal);
     await sleep(500);
+    expect(output.stderr).not.toContain('stopping at once');
     const started = Date.now();
     process.kill(pid, signal === 'SIGTERM' ? 'SIGINT' : 'SIGTERM');
     expect(await ended).toMatchObject({ status: 1, signal: null });
