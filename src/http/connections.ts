@@ -39,6 +39,8 @@ export interface Outcome {
   snapshotId?: string;
   code?: string;
   attempt?: string;
+  /** Why an attempt was refused. */
+  detail?: string;
   /** Bytes of the arrays that this request published. */
   payloadBytes?: number;
 }

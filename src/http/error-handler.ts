@@ -28,7 +28,10 @@ export async function sendProblem(
   const refusal = asSnapshotError(error);
   const { status } = PROBLEMS[refusal.code];
   exchange.outcome.code = refusal.code;
-  if (refusal.attempt !== undefined) exchange.outcome.attempt = refusal.attempt;
+  if (refusal.attempt !== undefined) {
+    exchange.outcome.attempt = refusal.attempt;
+    exchange.outcome.detail = refusal.message;
+  }
   if (status >= 500) request.log.error({ err: refusal }, refusal.message);
   await closeAfterUnreadBody(request, reply, options);
   const problem = problemOf(refusal, `urn:request:${request.id}`, options.basePath);

@@ -35,6 +35,7 @@ function logEnd(request: FastifyRequest, route: string, end: ExchangeEnd): void 
       snapshot_id: outcome.snapshotId,
       code: outcome.code,
       attempt: outcome.attempt,
+      detail: outcome.detail,
       payload_bytes: outcome.payloadBytes,
       bytes_in: end.bytesIn,
       bytes_out: end.bytesOut,

@@ -1,8 +1,8 @@
 /** The store without HTTP: publish, open, list and inspect snapshots under one root (PW-07.02, PW-07.18). */
 import type { Declarations } from '../contract/contexts.ts';
-import { isAnySnapshotError, isSnapshotError, SnapshotError } from '../contract/errors.ts';
+import { isAnySnapshotError, isSnapshotError, messageInFull, SnapshotError } from '../contract/errors.ts';
 import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
-import type { SnapshotSummary } from '../contract/listings.ts';
+import type { IncompleteAttempt, SnapshotSummary } from '../contract/listings.ts';
 import { parseSnapshotMetadata, type DraftManifest } from '../contract/manifest.ts';
 import type { OpenedSnapshot } from '../contract/opened.ts';
 import {
@@ -13,6 +13,7 @@ import {
   type IncomingPayload,
 } from './arrivals.ts';
 import { BlockPool } from './blocks.ts';
+import { ByteBoundedCache } from './byte-bounded-cache.ts';
 import { DirectorySyncs } from './directory-syncs.ts';
 import { Engine, inlineExecutor, type Executor, type OpenedPayload, type ThreadCounts } from './engine.ts';
 import { timedFileSystem, type FileSystem, type FreeRoom } from './file-system.ts';
@@ -68,6 +69,10 @@ export interface ReadOptions {
 const MAX_WIDTH = 8;
 /** Times that are remembered for the order `newest`, each some 100 bytes. */
 const MAX_TIMES = 200_000;
+/** What is kept of the reasons for which attempts were refused, in all and of each. */
+const REASON_BYTES = 2 * 1024 * 1024;
+const MAX_REASON = 1_000;
+const REASON_OVERHEAD = 100;
 /** The coarsest clock of a file system in use. */
 const UNSETTLED_NS = 2_000_000_000n;
 
@@ -93,6 +98,8 @@ export class LocalSnapshotStore {
   readonly #memory: ProofMemory | null;
   readonly #meter: StagingMeter;
   readonly #listingSource: ListingSource;
+  /** Why attempts were refused, by their location. */
+  readonly #reasons = new ByteBoundedCache<string, string>(REASON_BYTES);
   readonly #finished = new Map<SnapshotId, bigint>();
   #counted: { readonly ctimeNs: bigint | null; readonly count: number } | null = null;
   #prepared: Promise<void> | null = null;
@@ -205,6 +212,7 @@ export class LocalSnapshotStore {
       return published;
     } catch (error) {
       this.#noteForbidden(error);
+      this.#keepReason(error);
       throw error;
     }
   }
@@ -333,7 +341,8 @@ export class LocalSnapshotStore {
     const { staging } = this.#layout;
     const source = {
       names: () => this.#names(staging),
-      inspect: (name: string, ended: AbortSignal) => this.#executor.run('inspect', { staging, name }, ended),
+      inspect: async (name: string, ended: AbortSignal) =>
+        this.#withReason(await this.#executor.run('inspect', { staging, name }, ended)),
       width: this.#executor.parallelism * 2,
     };
     return lookAtAttempts(source, query, signal);
@@ -412,6 +421,20 @@ export class LocalSnapshotStore {
 
   get #reading(): { fs: FileSystem; executor: Executor; blocks: BlockPool } {
     return { fs: this.#fs, executor: this.#executor, blocks: this.#blocks };
+  }
+
+  /** An attempt shows what lies in it, and never why it ended; that is kept while the process lives. */
+  #keepReason(error: unknown): void {
+    if (!isAnySnapshotError(error) || error.attempt === undefined) return;
+    const detail = messageInFull(error);
+    const reason = `${error.code}: ${detail.length > MAX_REASON ? `${detail.slice(0, MAX_REASON)}…` : detail}`;
+    this.#reasons.set(error.attempt, reason, 2 * (error.attempt.length + reason.length) + REASON_OVERHEAD);
+  }
+
+  #withReason(attempt: IncompleteAttempt | null): IncompleteAttempt | null {
+    const reason = attempt === null ? undefined : this.#reasons.get(attempt.path);
+    if (attempt === null || reason === undefined) return attempt;
+    return { ...attempt, diagnostic: `${attempt.diagnostic} It was refused with ${reason}` };
   }
 
   /** That a directory may be written is not all: one that only takes new names (append-only) lets nothing be renamed. */

@@ -127,3 +127,41 @@ test('paging loses no name, also those that are no text or hold what cursors are
   }
   expect(seen).toEqual(expected);
 });
+
+test('why an attempt was refused is told with it, and in the line of its request, while the process lives', async () => {
+  const service = await appForTest();
+  const { url, root } = service;
+  const metadata = draft(idOf(1), { ids: { dtype: 'uint64' }, more: { dtype: 'uint8' } });
+  const problem = problemOf(await post(url, metadata, [{ name: 'ids', payload: ids }]), 'array_mismatch');
+  const [told] = jsonOf(await ask(url, '/incomplete')).incomplete;
+  expect(told.phase).toBe('STAGING');
+  expect(told.diagnostic).toContain(
+    'It was refused with array_mismatch: arrays.more: is declared but no part',
+  );
+  await expect
+    .poll(() => service.logs.find((line) => line['code'] === 'array_mismatch' && line['msg'] === 'request'))
+    .toMatchObject({ attempt: problem.attempt, detail: expect.stringContaining('arrays.more') });
+  const later = await appForTest({ root });
+  const [shown] = jsonOf(await ask(later.url, '/incomplete')).incomplete;
+  expect(shown.diagnostic).not.toContain('refused with');
+});
+
+test('the first scrape tells what lies in staging, and a restart does not forget when something was published', async () => {
+  const { url, root } = await appForTest();
+  const figure = async (at: string, name: string): Promise<number | null> => {
+    const text = (await ask(at, '/metrics')).body.toString();
+    const value = new RegExp(`^pipewhy_snapshots_${name} (.+)$`, 'mu').exec(text)?.[1];
+    return value === undefined ? null : Number(value);
+  };
+  expect(await figure(url, 'last_publication_timestamp_seconds')).toBeNull();
+  await publish(url, idOf(1), EXAMPLE_ARRAYS);
+  fs.mkdirSync(join(root, 'staging', 'a'.repeat(32)));
+  fs.writeFileSync(join(root, 'staging', 'a'.repeat(32), 'intent.json'), 'x'.repeat(1234));
+  const later = await appForTest({ root });
+  expect(await figure(later.url, 'incomplete_bytes')).toBe(1234);
+  const published = fs.statSync(join(root, 'snapshots')).mtimeMs / 1000;
+  expect(await figure(later.url, 'last_publication_timestamp_seconds')).toBeCloseTo(published, 1);
+  fs.renameSync(join(root, 'snapshots'), join(root, 'aside'));
+  expect(await figure(later.url, 'snapshots')).toBeNull();
+  expect(jsonOf(await ask(later.url, '/readyz')).code).toBe('unavailable');
+});
