@@ -13,6 +13,7 @@ import { flagsOf } from './support.mjs';
 
 /** Name of the script, and which of its flags the common ones become. */
 const CAMPAIGNS = {
+  'removed-guards': () => [],
   'power-cut-enumerated': ({ seed, seconds }) => ['--seed', seed, '--seconds', seconds],
   'power-cut-real': ({ seed, seconds }) => ['--seed', seed, '--seconds', seconds, '--rounds', 1000],
   // About a second per call: this many seconds for all of them on an idle machine.

@@ -127,6 +127,22 @@ describe('a proof for nobody', () => {
   });
 });
 
+test('a publication whose sender leaves while its attempt is synced is not renamed into place', async () => {
+  const { store, fs } = await storeWith({});
+  const controller = new AbortController();
+  fs.hook = ({ method, path }) => {
+    if (method === 'syncDirectory' && path.startsWith('staging/')) controller.abort(new Error('left'));
+  };
+  const { snapshot } = (await store.readManifest(ID)).manifest;
+  const draft = { snapshot: { ...snapshot, snapshot_id: idOf(2) }, arrays: {} };
+  async function* none(): AsyncGenerator<never> {
+    await Promise.resolve();
+  }
+  const publication = store.publishDraft(draft, none(), { signal: controller.signal });
+  await refusalOf(publication, 'publication_failed');
+  expect(fs.count('rename')).toBe(1);
+});
+
 describe('readers of one unchanged file', () => {
   const SIZE = 20 * MIB;
 
