@@ -1,8 +1,8 @@
 /** GET and HEAD of one array, as raw bytes or as a `.npy` file, proven before the first byte leaves. */
-import { arrayKeyOfFileName } from '../src/contract/package.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { SnapshotError } from '../src/contract/errors.ts';
-import { isArrayKey, type ArrayKey } from '../src/contract/ids.ts';
+import { ARRAY_KEY_PATTERN, isArrayKey } from '../src/contract/ids.ts';
 import { NPY_MEDIA_TYPE } from '../src/contract/npy.ts';
 import { npyHeader } from '../src/contract/npy-header.ts';
 import {
@@ -13,46 +13,139 @@ import {
   type ByteRange,
 } from '../src/http/conditions.ts';
 import { reprDigest, sha256OfBlocks, wantsReprDigest } from '../src/http/digests.ts';
-import { snapshotIdOf } from '../src/http/parameters.ts';
+import type { HeaderName } from '../src/http/openapi/headers.ts';
+import {
+  operation,
+  READ_REFUSALS,
+  UNCHANGED,
+  type Operation,
+  type Success,
+} from '../src/http/openapi/operation.ts';
+import { CONDITIONS, snapshotIdOf, snapshotIdParam, WANT_REPR_DIGEST } from '../src/http/parameters.ts';
 import { downloadPaceOf, sendHijacked, type DownloadPace } from '../src/http/send.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
 import type { StoredPayload } from '../src/store/reading.ts';
 
-interface Params {
-  Params: { id: string; file: string };
-}
+const readArray = {
+  tags: ['snapshots'],
+  params: z.object({
+    snapshot_id: snapshotIdParam,
+    key: z.string().meta({
+      description: 'Key of an array of the snapshot',
+      pattern: ARRAY_KEY_PATTERN.source,
+      examples: ['ids'],
+    }),
+  }),
+  headers: z.object({
+    ...CONDITIONS,
+    Range: z
+      .string()
+      .optional()
+      .meta({
+        description:
+          'One range of bytes; several, or other units, are answered with everything (RFC 9110, 14.2)',
+        examples: ['bytes=0-7'],
+      }),
+    'If-Range': z
+      .string()
+      .optional()
+      .describe('The entity tag of the bytes that the client has; everything is sent if it is another'),
+    ...WANT_REPR_DIGEST,
+  }),
+  refusals: [...READ_REFUSALS, 'array_not_found', 'range_not_satisfiable'],
+} as const;
 
-export function arrayRoute(app: FastifyInstance, { store, transfers, config }: ServiceContext): void {
-  app.route<Params>({
-    method: ['GET', 'HEAD'],
-    url: '/snapshots/:id/:file',
-    handler: async (request, reply) => {
-      const id = snapshotIdOf(request.params.id);
-      const { key, form } = requestedFile(request.params.file);
-      request.exchange.outcome.snapshotId = id;
-      const deliver = request.method === 'GET' || (form === 'npy' && wantsReprDigest(request.headers));
-      const payload = await store.openArray(id, key, { deliver, signal: request.exchange.signal });
-      try {
-        // What is in memory already is counted where it is sent.
-        if (deliver && payload.bytes === null) transfers.beginDownload(request.exchange);
-        return await answer(request, reply, payload, representationOf(payload, form), downloadPaceOf(config));
-      } finally {
-        await payload.close();
-      }
-    },
-  });
+const ARRAY_HEADERS: readonly HeaderName[] = [
+  'ETag',
+  'Array-Dtype',
+  'Array-Count',
+  'Array-Endianness',
+  'Accept-Ranges',
+  'Content-Disposition',
+];
+
+function successes(
+  mediaType: string,
+  given: Pick<Success, 'headers' | 'optionalHeaders'>,
+): readonly Success[] {
+  const content = { mediaType };
+  const headers = given.headers ?? [];
+  return [
+    { ...given, status: 200, description: 'Every byte', content },
+    { ...given, status: 206, description: 'The range', headers: [...headers, 'Content-Range'], content },
+    { status: 304, description: UNCHANGED, headers },
+  ];
 }
 
 type Form = 'bin' | 'npy';
 
-const NPY_NAME = /^array-(?<key>.+)\.npy$/u;
+const SCHEMAS: Readonly<Record<Form, Operation>> = {
+  bin: operation({
+    ...readArray,
+    operationId: 'getArray',
+    summary: 'Read an array as raw bytes',
+    description:
+      'Little-endian, exactly as stored. Marker, manifest, inventory, all sizes and the SHA-256 of this array are proven ' +
+      'before the first byte leaves, also for a range; bytes that stop matching on the way break the connection.',
+    successes: successes('application/octet-stream', { headers: [...ARRAY_HEADERS, 'Repr-Digest'] }),
+  }),
+  npy: operation({
+    ...readArray,
+    operationId: 'getArrayAsNpy',
+    summary: 'Read an array as a .npy file',
+    description:
+      'The same bytes behind a header that numpy.load takes; the same proofs before the first byte.',
+    successes: successes(NPY_MEDIA_TYPE, { headers: ARRAY_HEADERS, optionalHeaders: ['Repr-Digest'] }),
+  }),
+};
 
-function requestedFile(file: string): { key: ArrayKey; form: Form } {
-  const key = arrayKeyOfFileName(file);
-  if (key !== null) return { key, form: 'bin' };
-  const npyKey = NPY_NAME.exec(file)?.groups?.['key'];
-  if (isArrayKey(npyKey)) return { key: npyKey, form: 'npy' };
-  throw new SnapshotError(
+interface Params {
+  Params: { snapshot_id: string; key: string };
+}
+
+export function arrayRoutes(app: FastifyInstance, { store, transfers, config }: ServiceContext): void {
+  for (const form of ['bin', 'npy'] as const) {
+    app.route<Params>({
+      method: ['GET', 'HEAD'],
+      url: `/snapshots/:snapshot_id/array-:key.${form}`,
+      schema: SCHEMAS[form],
+      handler: async (request, reply) => {
+        const { snapshot_id, key } = request.params;
+        const id = snapshotIdOf(snapshot_id);
+        const file = `array-${key}.${form}`;
+        if (!isArrayKey(key)) throw noSuchFile(file);
+        request.exchange.outcome.snapshotId = id;
+        const deliver = request.method === 'GET' || (form === 'npy' && wantsReprDigest(request.headers));
+        const payload = await store.openArray(id, key, { deliver, signal: request.exchange.signal });
+        try {
+          // What is in memory already is counted where it is sent.
+          if (deliver && payload.bytes === null) transfers.beginDownload(request.exchange);
+          return await answer(
+            request,
+            reply,
+            payload,
+            representationOf(payload, form),
+            downloadPaceOf(config),
+          );
+        } finally {
+          await payload.close();
+        }
+      },
+    });
+  }
+  app.route<{ Params: { snapshot_id: string; file: string } }>({
+    method: ['GET', 'HEAD'],
+    url: '/snapshots/:snapshot_id/:file',
+    schema: { hide: true },
+    handler: ({ params }) => {
+      snapshotIdOf(params.snapshot_id);
+      throw noSuchFile(params.file);
+    },
+  });
+}
+
+function noSuchFile(file: string): SnapshotError<'not_found'> {
+  return new SnapshotError(
     'not_found',
     'A snapshot has manifest.json, complete.sha256, intent.json, package.tar, array-<key>.bin and array-<key>.npy; there ' +
       `is no ${JSON.stringify(file.slice(0, 80))}.`,

@@ -1,11 +1,17 @@
 /** POST /snapshots: multipart parts become one publication (CONTRACT, section 3). */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { SnapshotError } from '../src/contract/errors.ts';
+import { ARRAY_KEY_PATTERN } from '../src/contract/ids.ts';
 import type { Manifest } from '../src/contract/manifest.ts';
+import { NPY_MEDIA_TYPE } from '../src/contract/npy.ts';
 import { checkNoMatch } from '../src/http/conditions.ts';
 import { contentDigestOf, type ContentDigest } from '../src/http/digests.ts';
 import { incomingArrays, readParts, type IncomingPart } from '../src/http/multipart.ts';
 import { boundaryOf } from '../src/http/multipart-headers.ts';
+import { schemaRef, type JsonObject } from '../src/http/openapi/components.ts';
+import { FIRST_MANIFEST, PUBLICATIONS } from '../src/http/openapi/examples.ts';
+import { operation } from '../src/http/openapi/operation.ts';
 import { watchPace } from '../src/http/request-body.ts';
 import { manifestHeaders } from '../src/http/manifest-headers.ts';
 import { checkIsNoFileName, FileNamesSent } from '../src/http/forgotten-at.ts';
@@ -17,10 +23,113 @@ const MUCH_BYTES = 1024 * 1024;
 /** A sender's pace is judged over so long a time. */
 const PACE_WINDOW_MS = 30_000;
 
+const KEY = ARRAY_KEY_PATTERN.source.slice(1, -1);
+
+const requestBody: JsonObject = {
+  required: true,
+  description:
+    'The part `metadata` comes first. Then one part for each array that it declares, in any order, named by its key or by ' +
+    'its file name `array-<key>.bin`: every byte of it is payload, little-endian, `count` times the width of the dtype. ' +
+    `A part of the media type \`${NPY_MEDIA_TYPE}\`, named by its key or \`array-<key>.npy\`, is a .npy file: its header is ` +
+    'read for dtype and count, and the raw payload is stored. File names and other media types of parts do not matter. ' +
+    'What is declared has to arrive, and what arrives has to be declared.',
+  content: {
+    'multipart/form-data': {
+      schema: {
+        type: 'object',
+        required: ['metadata'],
+        properties: { metadata: { $ref: schemaRef('DraftManifest') } },
+        propertyNames: { pattern: `^(${KEY}|array-${KEY}\\.(bin|npy))$` },
+        // Generators of clients see parts of free names here, and not under patternProperties. Without a type, as TypeScript
+        // has no index signature that would leave `metadata` its own.
+        additionalProperties: {
+          contentMediaType: 'application/octet-stream',
+          description:
+            'An array by its key (or `metadata`, where that is first) or by its file name: raw bytes, or a .npy file of one dimension',
+        },
+      },
+      encoding: { metadata: { contentType: 'application/json' } },
+      examples: PUBLICATIONS,
+    },
+  },
+};
+
+const follow = (description: string, operationId: string): JsonObject => ({
+  operationId,
+  parameters: { snapshot_id: '$response.body#/snapshot/snapshot_id' },
+  description,
+});
+
+const headers = z.object({
+  'Content-Digest': z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'sha-256 or sha-512 of the whole body (RFC 9530). What does not match is refused, and nothing is published; ' +
+        'other algorithms are passed over.',
+      examples: ['sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:'],
+    }),
+  'If-None-Match': z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'Accepted and always kept: a publication creates a snapshot or answers 409, with or without it',
+      examples: ['*'],
+    }),
+});
+
+const schema = operation({
+  operationId: 'publishSnapshot',
+  tags: ['snapshots'],
+  summary: 'Publish a snapshot',
+  description:
+    'Answers 201 only when every byte is on disk, proven and in place; the snapshot never changes after that. A refused or ' +
+    'failed publication leaves nothing under the id, and is never retried. `Expect: 100-continue` is honoured: what can be ' +
+    'refused without the body is refused before it.',
+  headers,
+  requestBody,
+  successes: [
+    {
+      status: 201,
+      description: "Published. The content is the manifest's exact bytes.",
+      headers: ['Location', 'ETag', 'Repr-Digest', 'Link'],
+      content: {
+        mediaType: 'application/json',
+        schema: 'Manifest',
+        examples: { first: { value: FIRST_MANIFEST } },
+      },
+      links: {
+        snapshot: follow('The snapshot', 'getSnapshot'),
+        package: follow('All its files in one archive', 'getPackage'),
+      },
+    },
+  ],
+  refusals: [
+    'malformed_multipart',
+    'malformed_json',
+    'metadata_missing',
+    'method_not_allowed',
+    'snapshot_exists',
+    'publication_in_progress',
+    'precondition_failed',
+    'unsupported_media_type',
+    'contract_violation',
+    'fingerprint_context_mismatch',
+    'parent_not_complete',
+    'array_mismatch',
+    'publication_failed',
+    'publication_uncertain',
+    'insufficient_storage',
+  ],
+});
+
 export function publishRoute(app: FastifyInstance, { config, store, transfers }: ServiceContext): void {
   app.route({
     method: 'POST',
     url: '/snapshots',
+    schema,
     handler: async (request, reply) => {
       if (config.readOnly) throw readOnly();
       refuseByHeaders(request, config);

@@ -7,7 +7,7 @@ import Fastify, {
   type FastifyInstance,
   type FastifyRequest,
 } from 'fastify';
-import { arrayRoute } from '../routes/array.ts';
+import { arrayRoutes } from '../routes/array.ts';
 import { contextsRoute } from '../routes/contexts.ts';
 import { docsRoutes } from '../routes/docs.ts';
 import { incompleteRoute } from '../routes/incomplete.ts';
@@ -32,10 +32,12 @@ import {
 } from './http/error-handler.ts';
 import { allowedHosts, checkExpectation, checkHost, checkOrigin, checkToken } from './http/guards.ts';
 import { Metrics } from './http/metrics.ts';
+import { collectDocument } from './http/openapi/document.ts';
 import { beginExchange } from './http/request-log.ts';
 import { boundAnswer, downloadPaceOf } from './http/send.ts';
 import { addSecurityHeaders, registerSecurityHeaders } from './http/security-headers.ts';
 import type { ServiceContext } from './http/service-context.ts';
+import { queryValidator } from './http/parameters.ts';
 import { Transfers } from './http/transfers.ts';
 import type { LocalSnapshotStore } from './store/local-snapshot-store.ts';
 
@@ -119,21 +121,24 @@ export async function buildApp(
   registerErrorHandlers(server, handling);
   acceptOnlyMultipart(server);
   await server.register(multipart);
+  server.setValidatorCompiler(queryValidator);
+  await collectDocument(server, config.basePath);
   await server.register(
     async (routes) => {
-      rootRoute(routes, context);
+      // In the order of the document.
       publishRoute(routes, context);
       listingRoute(routes, context);
       snapshotRoutes(routes, context);
       packageTarRoute(routes, context);
-      arrayRoute(routes, context);
+      arrayRoutes(routes, context);
       incompleteRoute(routes, context);
       contextsRoute(routes, context);
       probeRoutes(routes, context);
       metricsRoute(routes, metrics);
-      openApiRoute(routes, context);
-      problemRoutes(routes, context);
+      rootRoute(routes, context);
+      openApiRoute(routes);
       await docsRoutes(routes, context);
+      problemRoutes(routes, context);
     },
     { prefix: config.basePath },
   );

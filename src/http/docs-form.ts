@@ -1,9 +1,8 @@
 /** Publishing from the page /docs: the document as the page shows it, and what the page does to a request. */
 import { randomUUID } from 'node:crypto';
 import { FIRST_METADATA } from './openapi/examples.ts';
-import type { JsonObject } from './openapi/json-object.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
-import { schemaRef } from './openapi/components.ts';
+import { schemaRef, type JsonObject } from './openapi/components.ts';
 import { COMMON_HEADERS } from './openapi/headers.ts';
 
 /** The page shows a picker for each of these at once; behind `more_arrays` there are as many as it is asked for. */

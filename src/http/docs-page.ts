@@ -1,10 +1,10 @@
 /** The interactive page at /docs: Swagger UI from the package's own files, without a word to any other host. */
-import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { SnapshotError } from '../contract/errors.ts';
 import { documentForPage, nameParts } from './docs-form.ts';
-import { openApiDocument } from './openapi/document.ts';
+import type { OpenApiDocument } from './openapi/document.ts';
+import type { Operation } from './openapi/operation.ts';
 
 const PATH = '/docs';
 
@@ -24,9 +24,13 @@ const PAGE_POLICY = {
 /** Files are sent whole or, by their time, not at all: what else the plugin would answer is no problem document. */
 const IGNORED = ['range', 'if-range', 'if-match', 'if-none-match', 'if-unmodified-since'];
 
-/** To be called in a scope of its own: what it hooks is for this page alone. */
-export async function registerDocsPage(scope: FastifyInstance, basePath: string): Promise<void> {
-  answerHeadToo(scope);
+/** To be called in a scope of its own: what it hooks is for this page alone. `schemas` are by path. */
+export async function registerDocsPage(
+  scope: FastifyInstance,
+  basePath: string,
+  schemas: Readonly<Record<string, Operation>>,
+): Promise<void> {
+  completeRoutes(scope, (url) => schemas[url.slice(basePath.length)]);
   scope.addHook('onRequest', (request, _reply, done) => {
     // The plugin's own start page, in a second place and without its title.
     if (/\/static\/(index\.html)?(\?|$)/u.test(request.url)) throw noSuchFile();
@@ -42,17 +46,12 @@ export async function registerDocsPage(scope: FastifyInstance, basePath: string)
     if (error instanceof SnapshotError || statusCode >= 500) throw error;
     throw noSuchFile(error);
   });
-  const document = openApiDocument(basePath);
-  await scope.register(swagger, {
-    mode: 'static',
-    specification: { document: document as never },
-  });
   await scope.register(swaggerUi, {
     routePrefix: PATH,
     indexPrefix: basePath,
     staticCSP: PAGE_POLICY,
     // Made at every call, as its example has an id that nobody else has been given.
-    transformSpecification: () => documentForPage(document),
+    transformSpecification: (document) => documentForPage(document as unknown as OpenApiDocument),
     transformSpecificationClone: false,
     theme: { title: 'PipeWhy snapshots' },
     uiConfig: {
@@ -64,10 +63,12 @@ export async function registerDocsPage(scope: FastifyInstance, basePath: string)
   });
 }
 
-/** The plugin registers its own routes for GET alone. */
-function answerHeadToo(scope: FastifyInstance): void {
+/** The plugin registers its own routes for GET alone, and hides them. */
+function completeRoutes(scope: FastifyInstance, schemaOf: (url: string) => Operation | undefined): void {
   scope.addHook('onRoute', (route) => {
     if (route.method === 'GET') route.method = ['GET', 'HEAD'];
+    const schema = schemaOf(route.url);
+    if (schema !== undefined) route.schema = schema;
   });
 }
 

@@ -1,12 +1,25 @@
-/** Path and query parameters, checked; a path is refused, never cleaned. */
+/** Parameters that several routes take, as fields of their schemas; what is wrong is refused, never cleaned. */
+import type { FastifySchemaCompiler } from 'fastify';
+import { validatorCompiler } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { SnapshotError, type Violation } from '../contract/errors.ts';
-import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
-import { isUint64 } from '../contract/uint64.ts';
+import { SnapshotError } from '../contract/errors.ts';
+import { isSnapshotId, SNAPSHOT_ID_PATTERN, type SnapshotId } from '../contract/ids.ts';
 import { isCursor } from '../store/listing.ts';
 import { nameOfCursor } from '../store/sorted-names.ts';
 
-export const MAX_PAGE = 10_000;
+/**
+ * Judges queries before their route; what comes out of the check is the route's `request.query`. Path parameters have refusals
+ * of their own, and headers are described only: what a client sends beside them is its own affair.
+ */
+export const queryValidator: FastifySchemaCompiler<z.ZodType> = (route) =>
+  route.httpPart === 'querystring' ? validatorCompiler(route) : () => true;
+
+const MAX_PAGE = 10_000;
+const EXAMPLE_ID = '0123456789abcdef0123456789abcdef';
+const ID = { pattern: SNAPSHOT_ID_PATTERN.source, examples: [EXAMPLE_ID] };
+
+/** Described here; `snapshotIdOf` judges it. */
+export const snapshotIdParam = z.string().meta({ ...ID, description: '32 lowercase hex digits' });
 
 export function snapshotIdOf(text: string): SnapshotId {
   const shown = JSON.stringify(text.slice(0, 80));
@@ -18,64 +31,60 @@ export function snapshotIdOf(text: string): SnapshotId {
   );
 }
 
-const id = z.string().refine(isSnapshotId, 'expected a snapshot id: 32 lowercase hex digits');
+export const idQuery = z
+  .string()
+  .refine(isSnapshotId, 'expected a snapshot id: 32 lowercase hex digits')
+  .meta(ID);
+
 const LIMIT = `expected a whole number from 1 to ${MAX_PAGE}`;
-const limit = z
+export const limitQuery = z
   .string(LIMIT)
   .regex(/^[1-9]\d{0,4}$/u, LIMIT)
   .transform(Number)
-  .pipe(z.number().max(MAX_PAGE, LIMIT));
+  .pipe(z.int().min(1).max(MAX_PAGE, LIMIT))
+  .describe('At most this many; everything where it is left out');
 
-const NANOSECONDS = 'expected epoch nanoseconds: a decimal number without sign or leading zeros';
-const nanoseconds = z.string(NANOSECONDS).refine(isUint64, NANOSECONDS);
-
-export const listingQuery = z
-  .strictObject({
-    limit: limit.optional(),
-    after: z.string().optional(),
-    source_namespace: z.string().min(1, 'expected a namespace').optional(),
-    parent_id: id.optional(),
-    since: nanoseconds.optional(),
-    until: nanoseconds.optional(),
-    order: z.enum(['id', 'newest'], { error: 'expected id or newest' }).optional(),
-    proof: z.enum(['all', 'frame'], { error: 'expected all or frame' }).optional(),
-    damaged: z.enum(['show', 'fail'], { error: 'expected show or fail' }).optional(),
-  })
-  .check(({ value, issues }) => {
-    const { after, order = 'id' } = value;
-    if (after === undefined || isCursor(after, order)) return;
-    const message =
-      order === 'id'
-        ? 'expected a snapshot id: 32 lowercase hex digits'
-        : 'expected the next of a page in the order newest';
-    issues.push({ code: 'custom', path: ['after'], message, input: after });
-  });
-
-/** A name has at most 255 bytes, each shown in at most four characters. */
+/** Names are listed from one on; a name has at most 255 bytes, each shown in at most four characters. */
 const NAME = 'expected the next of a page before';
-export const incompleteQuery = z.strictObject({
-  limit: limit.optional(),
-  after: z
-    .string()
-    .min(1, NAME)
-    .max(4 * 255, NAME)
-    .refine((cursor) => nameOfCursor(cursor).length <= 255, NAME)
-    .optional(),
-});
+export const nameCursorQuery = z
+  .string()
+  .min(1, NAME)
+  .max(4 * 255, NAME)
+  .refine((cursor) => nameOfCursor(cursor).length <= 255, NAME);
 
-/** Throws `invalid_request` with every violation at once; a repeated or unknown parameter is one. */
-export function checkedQuery<T extends z.ZodType>(schema: T, query: unknown): z.output<T> {
-  const parsed = schema.safeParse(query);
-  if (parsed.success) return parsed.data;
-  const errors: Violation[] = parsed.error.issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => ({ path: key, message: 'is no parameter of this resource' }))
-      : [{ path: issue.path.join('.'), message: issue.message }],
-  );
-  const first = errors[0];
-  throw new SnapshotError(
-    'invalid_request',
-    `The query is invalid. ${first === undefined ? '' : `${first.path}: ${first.message}`}`,
-    { errors },
-  );
+/** For a query with `after` and `order`: a cursor leads on in the order that it was given in. */
+export function checkCursor({ value, issues }: z.core.ParsePayload<Cursor>): void {
+  const { after, order = 'id' } = value;
+  if (after === undefined || isCursor(after, order)) return;
+  const message =
+    order === 'id'
+      ? 'expected a snapshot id: 32 lowercase hex digits'
+      : 'expected the next of a page in the order newest';
+  issues.push({ code: 'custom', path: ['after'], message, input: after });
 }
+
+interface Cursor {
+  after?: string | undefined;
+  order?: 'id' | 'newest' | undefined;
+}
+
+/** What a read may be made to depend on (RFC 9110, 13). */
+export const CONDITIONS = {
+  'If-Match': z.string().optional().describe('Entity tags, or `*`; 412 unless the stored one is among them'),
+  'If-None-Match': z
+    .string()
+    .optional()
+    .describe('Entity tags that the client has; 304, after the same proof, if the stored one is among them'),
+};
+
+export const WANT_REPR_DIGEST = {
+  'Want-Repr-Digest': z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'SHA-256 is what there is (RFC 9530, 4). Repr-Digest is sent whatever is asked for, only a .npy file has it just for ' +
+        'sha-256 with 1 to 10, as the file is then hashed beside the array.',
+      examples: ['sha-256=10'],
+    }),
+};

@@ -1,5 +1,7 @@
 /** Refusals as HTTP: every one as a problem document (RFC 9457), rendered in one place. */
-import { isAnySnapshotError, SnapshotError, type ErrorCode } from '../contract/errors.ts';
+import type { FastifySchemaValidationError } from 'fastify';
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { isAnySnapshotError, SnapshotError, type ErrorCode, type Violation } from '../contract/errors.ts';
 import { PROBLEMS } from '../contract/problems.ts';
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
@@ -91,6 +93,7 @@ const FRAMEWORK_ERRORS: Readonly<Record<string, (message: string) => SnapshotErr
 /** Any error as a refusal that may be shown; what is unexpected says nothing of its inside. */
 export function asSnapshotError(error: unknown): SnapshotError {
   if (isAnySnapshotError(error)) return error;
+  if (hasZodFastifySchemaValidationErrors(error)) return invalidQuery(error.validation);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const known = FRAMEWORK_ERRORS[code];
   if (known !== undefined) return known(code);
@@ -99,5 +102,20 @@ export function asSnapshotError(error: unknown): SnapshotError {
     'The service failed unexpectedly; the log has the details under the id of this request.',
     {},
     { cause: error },
+  );
+}
+
+/** Every violation at once; a repeated or unknown parameter is one. */
+function invalidQuery(found: readonly FastifySchemaValidationError[]): SnapshotError<'invalid_request'> {
+  const errors: Violation[] = found.flatMap(({ keyword, instancePath, message = '', params }) =>
+    keyword === 'unrecognized_keys'
+      ? (params['keys'] as string[]).map((path) => ({ path, message: 'is no parameter of this resource' }))
+      : [{ path: instancePath.slice(1).replaceAll('/', '.'), message }],
+  );
+  const first = errors[0];
+  return new SnapshotError(
+    'invalid_request',
+    `The query is invalid. ${first === undefined ? '' : `${first.path}: ${first.message}`}`,
+    { errors },
   );
 }

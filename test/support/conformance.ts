@@ -4,8 +4,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
 import type { ErrorCode } from '../../src/contract/errors.ts';
-import { openApiDocument } from '../../src/http/openapi/document.ts';
 import { PROBLEMS } from '../../src/contract/problems.ts';
+import { openApiDocument } from './document.ts';
 
 /** One answer as it went over the wire. */
 export interface Exchange {
@@ -39,7 +39,7 @@ interface OperationObject {
   readonly responses: Readonly<Record<string, ResponseObject>>;
 }
 
-const DOCUMENT = openApiDocument('');
+const DOCUMENT = await openApiDocument();
 
 /** Of the connection and not of the answer (RFC 9110, 7.6 and 6.6.1); Content-Type is judged as the media type. */
 const TRANSPORT = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding', 'content-type']);

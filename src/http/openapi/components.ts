@@ -20,7 +20,9 @@ import {
   snapshotSummary,
 } from '../../contract/listings.ts';
 import { ERROR_CODES, PROBLEMS, violation } from '../../contract/problems.ts';
-import type { JsonObject } from './json-object.ts';
+
+/** A part of the document that is given as it is. */
+export type JsonObject = JsonSchema;
 
 const alive = objectOf('The process answers', { status: oneOf(['alive']) }, { open: true });
 

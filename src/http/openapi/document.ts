@@ -1,26 +1,10 @@
-/** The OpenAPI 3.1 document of the service, made from the schemas and tables beside it. */
+/** The OpenAPI 3.1 document of the service, collected from the schemas of its routes. */
+import swagger from '@fastify/swagger';
+import type { FastifyInstance, FastifySchema } from 'fastify';
 import { packageVersion } from '../../package-version.ts';
+import { schemaComponents, type JsonObject } from './components.ts';
 import { headerComponents } from './headers.ts';
-import type { JsonObject } from './json-object.ts';
-import type { Operation, Resource, Tag } from './operation.ts';
-import { parameterComponents, parameterRefs } from './parameters.ts';
-import { schemaComponents } from './components.ts';
-import { Refusals, successResponse } from './responses.ts';
-import { arrayResources } from './resources/arrays.ts';
-import { documentationResources } from './resources/documentation.ts';
-import { operatingResources } from './resources/operating.ts';
-import { snapshotsResource } from './resources/publish.ts';
-import { snapshotResources } from './resources/snapshot.ts';
-import { storeResources } from './resources/store.ts';
-
-const RESOURCES: readonly Resource[] = [
-  snapshotsResource,
-  ...snapshotResources,
-  ...arrayResources,
-  ...storeResources,
-  ...operatingResources,
-  ...documentationResources,
-];
+import { headOf, Refusals, writtenOperation, type Operation, type Tag } from './operation.ts';
 
 const TAGS = {
   snapshots: 'Immutable, checksummed snapshots of one-dimensional integer arrays',
@@ -48,11 +32,45 @@ export interface OpenApiDocument {
   readonly [member: string]: unknown;
 }
 
-/** `basePath` is the path prefix of the service, nothing or `/…`. */
-export function openApiDocument(basePath: string): OpenApiDocument {
+/** Collects the schemas of all routes that are registered after it; `app.swagger()` gives their document. */
+export async function collectDocument(app: FastifyInstance, basePath: string): Promise<void> {
+  await app.register(swagger, {
+    mode: 'dynamic',
+    openapi: {},
+    hideUntagged: true,
+    // The plugin keeps what begins with x- as it is, and the rest is written here.
+    transform: ({ url, route: { schema } }) => ({
+      schema: { tags: [...(schema?.tags ?? [])], [CARRIED]: schema } as FastifySchema,
+      url: documentedPath(url.slice(basePath.length)),
+    }),
+    transformObject: (collected) => {
+      if (!('openapiObject' in collected)) throw new TypeError('Expected a document of OpenAPI 3.');
+      const paths = collected.openapiObject.paths as unknown as CollectedPaths;
+      return openApiDocument(basePath, paths) as unknown as typeof collected.openapiObject;
+    },
+  });
+}
+
+const CARRIED = 'x-schema';
+type CollectedPaths = Readonly<Record<string, Readonly<Record<string, { readonly [CARRIED]: Operation }>>>>;
+
+/** `/a/:b.c` as `/a/{b}.c`, without the slash at an alias's end; the one wildcard is a file of the interactive page. */
+function documentedPath(url: string): string {
+  return url
+    .replace(/:([a-z_]+)/gu, '{$1}')
+    .replace(/\*$/u, '{file}')
+    .replace(/(?<=.)\/$/u, '');
+}
+
+/** The document as the service gives it. */
+export function documentOf(app: FastifyInstance): OpenApiDocument {
+  return app.swagger() as unknown as OpenApiDocument;
+}
+
+function openApiDocument(basePath: string, collected: CollectedPaths): OpenApiDocument {
   const refusals = new Refusals();
   const paths = Object.fromEntries(
-    RESOURCES.map((resource) => [resource.path, pathItem(resource, refusals)]),
+    Object.entries(collected).map(([path, item]) => [path, pathItem(item, refusals)]),
   );
   return {
     openapi: '3.1.1',
@@ -76,7 +94,6 @@ export function openApiDocument(basePath: string): OpenApiDocument {
             'A token that the service was given, to publish and read or to read only; none where it was given none',
         },
       },
-      parameters: parameterComponents(),
       headers: headerComponents(),
       responses: refusals.components(),
       schemas: schemaComponents(),
@@ -84,49 +101,13 @@ export function openApiDocument(basePath: string): OpenApiDocument {
   };
 }
 
-/** The document as it is kept in the repository. */
-export function openApiText(): string {
-  return `${JSON.stringify(openApiDocument(''), null, 2)}\n`;
-}
-
-function pathItem({ get, post }: Resource, refusals: Refusals): Record<string, JsonObject> {
-  return {
-    ...(get === undefined
-      ? {}
-      : { get: written(get, refusals, true), head: written(headOf(get), refusals, false) }),
-    ...(post === undefined ? {} : { post: written(post, refusals, true) }),
-  };
-}
-
-/** HEAD proves what GET proves and sends its headers. A range is never cut from it. */
-function headOf({ id, summary, successes, parameters, ...get }: Operation): Operation {
-  return {
-    ...get,
-    id: `head${id[0]?.toUpperCase() ?? ''}${id.slice(1)}`,
-    summary: `${summary}, the headers alone`,
-    successes: successes.filter(({ status }) => status !== 206),
-    refusals: get.refusals.filter((code) => code !== 'range_not_satisfiable'),
-    ...(parameters === undefined
-      ? {}
-      : { parameters: parameters.filter((name) => name !== 'Range' && name !== 'IfRange') }),
-  };
-}
-
-function written(operation: Operation, refusals: Refusals, withContent: boolean): JsonObject {
-  const { id, tag, summary, description, parameters, requestBody, successes, probe, open } = operation;
-  return {
-    operationId: id,
-    tags: [tag],
-    summary,
-    description,
-    ...(probe === true || open === true ? { security: [] } : {}),
-    ...(parameters === undefined ? {} : { parameters: parameterRefs(parameters) }),
-    ...(requestBody === undefined ? {} : { requestBody }),
-    responses: {
-      ...Object.fromEntries(
-        successes.map((success) => [success.status, successResponse(success, withContent)]),
-      ),
-      ...refusals.responses(operation, withContent),
-    },
-  };
+function pathItem(methods: CollectedPaths[string], refusals: Refusals): Record<string, JsonObject> {
+  return Object.fromEntries(
+    Object.entries(methods).map(([method, { [CARRIED]: operation }]) => [
+      method,
+      method === 'head'
+        ? writtenOperation(headOf(operation), refusals, false)
+        : writtenOperation(operation, refusals, true),
+    ]),
+  );
 }

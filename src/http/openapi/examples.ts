@@ -3,7 +3,7 @@ import { canonicalText } from '../../contract/canonical-json.ts';
 import { sha256Hex } from '../../contract/digest.ts';
 import { buildManifest, parseDraft } from '../../contract/manifest.ts';
 import { parseStrictJson } from '../../contract/strict-json.ts';
-import type { JsonObject } from './json-object.ts';
+import type { JsonObject } from './components.ts';
 
 /** Three elements of uint8 that are also text, so that a document can show the payload. */
 const CODES = 'abc';

@@ -2,7 +2,7 @@
 import { DTYPE_NAMES } from '../../contract/dtypes.ts';
 import { ENDIANNESS } from '../../contract/documents.ts';
 import { SECURITY_HEADERS } from '../security-headers.ts';
-import type { JsonObject } from './json-object.ts';
+import type { JsonObject } from './components.ts';
 
 interface Header {
   readonly description: string;
