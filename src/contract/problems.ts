@@ -57,7 +57,8 @@ const LIMITS = [
 const meant = text('The snapshot that was meant');
 const errors = meaning('Every violation at once', listOf(violation));
 const expected = text('What would have been right; of a limit: at most this');
-const actual = text('What was found');
+/** Also nothing, such as the marker of an empty file. */
+const actual = meaning('What was found', anyString);
 const attempt = text('Where the failed attempt stays, relative to the root; see GET /incomplete');
 const phase = text('The step of the publication that failed');
 const location = text(

@@ -31,7 +31,8 @@ function missing(document: string, pattern: RegExp, holds: (found: string) => bo
 function exists(path: string): boolean {
   const [, folder = '', pattern = ''] = /^(.*?)([^/]*)\/?$/u.exec(path) ?? [];
   // Tests are named without their ending where a table has many.
-  if (!pattern.includes('*')) return ['', '.test.ts'].some((ending) => fs.existsSync(join(TOP, path + ending)));
+  if (!pattern.includes('*'))
+    return ['', '.test.ts'].some((ending) => fs.existsSync(join(TOP, path + ending)));
   const name = new RegExp(`^${pattern.replaceAll('.', String.raw`\.`).replaceAll('*', '.*')}$`, 'u');
   return (
     fs.existsSync(join(TOP, folder)) && fs.readdirSync(join(TOP, folder)).some((entry) => name.test(entry))
@@ -68,7 +69,7 @@ test('the table of settings in README.md gives each variable its own flag', () =
     /^\| ([^|]*SNAPSHOTS_[^|]*)\| ([^|]*)\|/gmu,
   )) {
     const given = [...second.matchAll(/`(--[\w-]+)`/gu)].map(([, flag]) => flag);
-    if (given.length === 0) continue;
+    if (given.length === 0 || second.includes('…')) continue;
     expect([...first.matchAll(/`(\w+)`/gu)].map(([, name = '']) => flags.get(name))).toEqual(given);
   }
 });
