@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { SnapshotError } from '../../src/contract/errors.ts';
+import { payloadsOf } from '../../src/store/arrivals.ts';
 import { LocalSnapshotStore } from '../../src/store/local-snapshot-store.ts';
 import { FaultFileSystem } from '../support/fault-file-system.ts';
 import { emptyDirectory, memoryFileSystem } from '../support/memory-file-system.ts';
@@ -135,10 +136,7 @@ test('a publication whose sender leaves while its attempt is synced is not renam
   };
   const { snapshot } = (await store.readManifest(ID)).manifest;
   const draft = { snapshot: { ...snapshot, snapshot_id: idOf(2) }, arrays: {} };
-  async function* none(): AsyncGenerator<never> {
-    await Promise.resolve();
-  }
-  const publication = store.publishDraft(draft, none(), { signal: controller.signal });
+  const publication = store.publishDraft(draft, payloadsOf({}), { signal: controller.signal });
   await refusalOf(publication, 'publication_failed');
   expect(fs.count('rename')).toBe(1);
 });
