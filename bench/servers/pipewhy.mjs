@@ -1,4 +1,4 @@
-/** This service, started as its users start it: by executing the command, so that its own process settings apply. */
+/** This service, started as `npm start` does, so that its own process settings apply. */
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { expectStatus, request } from '../lib/connection.mjs';
 import { curl } from '../lib/curl.mjs';
 
 const COMMAND = fileURLToPath(new URL('../../dist/src/cli/pipewhy-snapshots.js', import.meta.url));
+const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 const SMALL_KEYS = ['first', 'second', 'third'];
 const BOUNDARY = 'bench-5d1f0a6c';
 const START_LIMIT_MS = 15_000;
@@ -35,8 +36,9 @@ export async function start(workspace, options = {}) {
   const contexts = join(workspace.dir, 'contexts.json');
   writeFileSync(contexts, JSON.stringify({ algorithms: [ALGORITHM], contexts: [CONTEXT] }));
   const [command, args, settings] =
-    options.profileDir === undefined ? [COMMAND, [], {}] : profiled(options.profileDir);
-  const child = workspace.spawn(command, [...args, 'serve', ...(options.flags ?? [])], {
+    options.profileDir === undefined ? startScript() : profiled(options.profileDir);
+  const child = workspace.spawn(command, [...args, ...(options.flags ?? [])], {
+    cwd: REPOSITORY,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...withoutOwnSettings(),
@@ -53,6 +55,12 @@ export async function start(workspace, options = {}) {
   const port = await announcedPort(child);
   const shown = options.verify === undefined ? name : `${name}, verify ${options.verify}`;
   return { name: shown, module, port, dir, pid: Number(child.pid), stop: () => workspace.stop(child) };
+}
+
+/** The script of package.json: it becomes the service by `exec`, so that its process is the one that is measured. */
+function startScript() {
+  const { scripts } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8'));
+  return ['sh', ['-c', `${scripts.start} "$@"`, 'sh'], {}];
 }
 
 /** @type {import('./index.mjs').Upload} */
@@ -146,13 +154,9 @@ function withoutOwnSettings() {
  * @returns {[string, string[], Record<string, string>]}
  */
 function profiled(profileDir) {
-  const [firstLine = ''] = readFileSync(COMMAND, 'utf8').split('\n');
-  const settings = Object.fromEntries(
-    [...firstLine.matchAll(/\b([A-Z_]+)=(\S+)/g)].map(([, key, value]) => [key, value]),
-  );
-  const flags = firstLine.split(/\s+/).filter((word) => word.startsWith('--'));
-  const profile = ['--cpu-prof', `--cpu-prof-dir=${profileDir}`];
-  return [process.execPath, [...flags, ...profile, COMMAND], settings];
+  const [shell, args, settings] = startScript();
+  const profile = `--cpu-prof --cpu-prof-dir='${profileDir}'`;
+  return [shell, args.map((arg) => arg.replace('exec node', `exec node ${profile}`)), settings];
 }
 
 /** @param {import('node:child_process').ChildProcess} child @returns {Promise<number>} */

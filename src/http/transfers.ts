@@ -6,10 +6,12 @@ import type { Exchange } from './connections.ts';
 const RETRY_AFTER_SECONDS = 5;
 
 /** Listings that run at once: pages, which end by themselves, and whole ones, which go at the pace of their readers. */
-const MAX_LISTINGS = 8;
-/** Listings of one sort that wait for their turn, and for how long. */
-const MAX_WAITING_LISTINGS = 64;
-const LISTING_WAIT_MS = 2_000;
+const LISTINGS = { places: 8, queue: 64, waitMs: 2_000 };
+/**
+ * Reads of one sort that the store works on at once. What it gives, a manifest or a small array, is counted as soon as it
+ * is there; many more at once would pile up before that. Those that wait hold nothing.
+ */
+const READS = { places: 64, queue: 4_096, waitMs: 60_000 };
 
 export class Transfers {
   readonly #maxUploads: number;
@@ -17,8 +19,9 @@ export class Transfers {
   #uploads = 0;
   #downloads = 0;
   #downloadBytes = 0;
-  readonly #pages = new Slots();
-  readonly #wholeListings = new Slots();
+  readonly #pages = new Slots(LISTINGS);
+  readonly #wholeListings = new Slots(LISTINGS);
+  readonly #reads = { manifest: new Slots(READS), array: new Slots(READS) };
   #stopping = false;
 
   /** @param maxDownloadBytes that all downloads together may hold in memory */
@@ -84,13 +87,32 @@ export class Transfers {
       throw new SnapshotError(
         'unavailable',
         sort === 'page'
-          ? `${MAX_LISTINGS} pages are being made, which is the limit; try again in a moment.`
-          : `${MAX_LISTINGS} whole listings run, which is the limit; try again in a moment, or ask for pages with limit.`,
+          ? `${LISTINGS.places} pages are being made, which is the limit; try again in a moment.`
+          : `${LISTINGS.places} whole listings run, which is the limit; try again in a moment, or ask for pages with limit.`,
         { retry_after_seconds: RETRY_AFTER_SECONDS },
       );
     }
     exchange.whenOver(release);
     return release;
+  }
+
+  /** Has the store read in its turn. Throws `unavailable` when too many wait, or one too long; ends with its exchange. */
+  async reading<T>(
+    { signal }: Exchange,
+    sort: 'manifest' | 'array',
+    read: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const release = await this.#reads[sort].take(signal);
+    if (release === null) {
+      throw new SnapshotError('unavailable', 'Too many reads wait for their turn; try again in a moment.', {
+        retry_after_seconds: RETRY_AFTER_SECONDS,
+      });
+    }
+    try {
+      return await read(signal);
+    } finally {
+      release();
+    }
   }
 
   /**
@@ -115,14 +137,26 @@ export class Transfers {
   }
 }
 
-/** A number of places, and a short queue for them. */
+interface SlotBounds {
+  readonly places: number;
+  /** How many may wait, and for how long. */
+  readonly queue: number;
+  readonly waitMs: number;
+}
+
+/** A number of places, and a queue for them. */
 class Slots {
+  readonly #bounds: SlotBounds;
   readonly #waiting = new Set<() => void>();
   #taken = 0;
 
+  constructor(bounds: SlotBounds) {
+    this.#bounds = bounds;
+  }
+
   /** Null where no place became free in time; otherwise call the returned function, once or more, to give it back. */
   async take(signal: AbortSignal): Promise<(() => void) | null> {
-    if (this.#taken >= MAX_LISTINGS && !(await this.#wait(signal))) return null;
+    if (this.#taken >= this.#bounds.places && !(await this.#wait(signal))) return null;
     signal.throwIfAborted();
     this.#taken += 1;
     return once(() => {
@@ -134,9 +168,9 @@ class Slots {
 
   /** True once a place is free; the place must be taken in the same turn. */
   async #wait(signal: AbortSignal): Promise<boolean> {
-    if (this.#waiting.size >= MAX_WAITING_LISTINGS) return false;
-    const deadline = performance.now() + LISTING_WAIT_MS;
-    while (this.#taken >= MAX_LISTINGS) {
+    if (this.#waiting.size >= this.#bounds.queue) return false;
+    const deadline = performance.now() + this.#bounds.waitMs;
+    while (this.#taken >= this.#bounds.places) {
       const left = deadline - performance.now();
       if (left <= 0 || signal.aborted) return false;
       await new Promise<void>((resolve) => {
