@@ -116,7 +116,9 @@ export function arrayRoutes(app: FastifyInstance, { store, transfers, config }: 
         if (!isArrayKey(key)) throw noSuchFile(file);
         request.exchange.outcome.snapshotId = id;
         const deliver = request.method === 'GET' || (form === 'npy' && wantsReprDigest(request.headers));
-        const payload = await store.openArray(id, key, { deliver, signal: request.exchange.signal });
+        const payload = await transfers.reading(request.exchange, 'array', (signal) =>
+          store.openArray(id, key, { deliver, signal }),
+        );
         try {
           // What is in memory already is counted where it is sent.
           if (deliver && payload.bytes === null) transfers.beginDownload(request.exchange);

@@ -38,7 +38,9 @@ export function packageTarRoute(app: FastifyInstance, { store, transfers, config
       const id = snapshotIdOf(request.params.snapshot_id);
       const { exchange } = request;
       exchange.outcome.snapshotId = id;
-      const { files, manifest, manifestSha256 } = await store.openPackage(id, { signal: exchange.signal });
+      const { files, manifest, manifestSha256 } = await transfers.reading(exchange, 'manifest', (signal) =>
+        store.openPackage(id, { signal }),
+      );
       const etag = entityTag(manifestSha256, '.tar');
       checkIfMatch(request.headers, etag);
       void reply.headers({ etag, 'cache-control': 'private, no-cache', 'accept-ranges': 'none' });

@@ -11,6 +11,7 @@ import { FIRST_ID, FIRST_MANIFEST, FIRST_MARKER } from '../src/http/openapi/exam
 import type { HeaderName } from '../src/http/openapi/headers.ts';
 import { operation, READ_REFUSALS, UNCHANGED, type Success } from '../src/http/openapi/operation.ts';
 import { CONDITIONS, snapshotIdOf, snapshotIdParam, WANT_REPR_DIGEST } from '../src/http/parameters.ts';
+import type { SnapshotId } from '../src/contract/ids.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
 
 interface Params {
@@ -106,17 +107,18 @@ const intentSchema = operation({
   refusals: READ_REFUSALS,
 });
 
-export function snapshotRoutes(app: FastifyInstance, { config, store }: ServiceContext): void {
+export function snapshotRoutes(app: FastifyInstance, { config, store, transfers }: ServiceContext): void {
+  const proven = (request: FastifyRequest, id: SnapshotId) =>
+    transfers.reading(request.exchange, 'manifest', (signal) => store.readManifest(id, { signal }));
   const answerManifest = async (
     request: FastifyRequest<Params>,
     reply: FastifyReply,
   ): Promise<FastifyReply> => {
     const id = snapshotIdOf(request.params.snapshot_id);
     request.exchange.outcome.snapshotId = id;
-    const proven = await store.readManifest(id, { signal: request.exchange.signal });
-    const { manifestSha256: sha256, hasIntent } = proven;
-    const headers = manifestHeaders(config.basePath, proven.manifest, { sha256, hasIntent });
-    return sendWhole(request, reply, headers, 'application/json', proven.manifestBytes);
+    const { manifest, manifestBytes, manifestSha256: sha256, hasIntent } = await proven(request, id);
+    const headers = manifestHeaders(config.basePath, manifest, { sha256, hasIntent });
+    return sendWhole(request, reply, headers, 'application/json', manifestBytes);
   };
   app.route<Params>({
     method: ['GET', 'HEAD'],
@@ -137,7 +139,7 @@ export function snapshotRoutes(app: FastifyInstance, { config, store }: ServiceC
     handler: async (request, reply) => {
       const id = snapshotIdOf(request.params.snapshot_id);
       request.exchange.outcome.snapshotId = id;
-      const { manifestSha256 } = await store.readManifest(id, { signal: request.exchange.signal });
+      const { manifestSha256 } = await proven(request, id);
       // The stored marker was just proven to be exactly these bytes.
       const marker = markerBytes(manifestSha256);
       return sendWhole(request, reply, fileHeaders(marker), 'text/plain; charset=us-ascii', marker);
@@ -150,7 +152,7 @@ export function snapshotRoutes(app: FastifyInstance, { config, store }: ServiceC
     handler: async (request, reply) => {
       const id = snapshotIdOf(request.params.snapshot_id);
       request.exchange.outcome.snapshotId = id;
-      const { hasIntent } = await store.readManifest(id, { signal: request.exchange.signal });
+      const { hasIntent } = await proven(request, id);
       if (!hasIntent) throw noIntent(id);
       // The stored intent was just proven to be exactly these bytes (PW-07.04 step 2).
       const intent = intentBytes(id);

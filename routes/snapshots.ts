@@ -8,7 +8,7 @@ import { nextLink } from '../src/http/paging.ts';
 import { checkCursor, idQuery, limitQuery } from '../src/http/parameters.ts';
 import { downloadPaceOf, sendJson, sendJsonList } from '../src/http/send.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
-import { failureOf, type ListingQuery } from '../src/store/listing.ts';
+import type { ListingQuery } from '../src/store/listing.ts';
 
 const NANOSECONDS = 'expected epoch nanoseconds: a decimal number without sign or leading zeros';
 const nanoseconds = z
@@ -106,7 +106,7 @@ export function listingRoute(app: FastifyInstance, { config, store, transfers }:
           head: `{"proof":"${query.proof ?? 'all'}","snapshots":[`,
           items: store.lookAtSnapshots(query, { signal }),
           tail: '],"next":null}',
-          failure: failureOf,
+          failure: store.listingFailure,
         };
         return await sendJsonList(request, reply, list, downloadPaceOf(config));
       } finally {

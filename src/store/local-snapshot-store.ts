@@ -32,6 +32,7 @@ import { layoutOf, snapshotDirectory, type Layout } from './layout.ts';
 import {
   collectListing,
   entriesOf,
+  failureOf,
   lookAtSnapshots,
   type ListedManifest,
   type ListedSnapshot,
@@ -325,6 +326,9 @@ export class LocalSnapshotStore {
     return lookAtSnapshots(this.#listingSource, query, signal);
   }
 
+  /** How a listing fails of which these entries cannot be proven: each is named. */
+  readonly listingFailure = failureOf;
+
   /** What lies in staging, judged without changing anything; advisory while publications run (PW-07.04). */
   async inspectIncomplete(
     query: IncompleteQuery = {},
@@ -446,8 +450,11 @@ export class LocalSnapshotStore {
   /** Names in a room, in pieces; nothing where no such room was ever made under this root. */
   async *#names(directory: string): AsyncGenerator<readonly string[], void, void> {
     const { snapshots } = this.#layout;
-    const isThere = (): boolean =>
-      directory === snapshots ? this.#identity.checkSnapshots() : this.#identity.checkStaging();
+    const isThere = (): boolean => {
+      // Also for staging: beside other snapshots than those of the start, what is left of attempts says nothing.
+      const snapshotsAreThere = this.#identity.checkSnapshots();
+      return directory === snapshots ? snapshotsAreThere : this.#identity.checkStaging();
+    };
     if (!isThere()) return;
     try {
       yield* this.#fs.listNames(directory);
