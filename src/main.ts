@@ -56,7 +56,10 @@ export async function startService(config: Config): Promise<void> {
     observer: {
       syncTook: metrics.observeSync,
       threadLost: (err) => {
-        log.logger.error({ err }, 'a thread that proves and stores payloads died; another one takes its place');
+        log.logger.error(
+          { err },
+          'a thread that proves and stores payloads died; another one takes its place',
+        );
       },
     },
     limits: {
