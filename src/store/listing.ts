@@ -104,8 +104,8 @@ export async function* lookAtSnapshots(
       ids,
       async ({ item, isLast }): Promise<Look> => {
         all.throwIfAborted();
-        const { id, cursor } = item;
-        const rest = { cursor, isLast: isLast && shown.length === 0 };
+        const { id } = item;
+        const rest = { cursor: cursorOf(item), isLast: isLast && shown.length === 0 };
         try {
           const summary = summarizeManifest(await source.prove(id, proof, all));
           if (item.finished !== undefined && item.finished !== BigInt(summary.finished_at_ns))
@@ -143,7 +143,6 @@ function problemLook(problem: ListingProblem): Look {
 /** An id in its place; its time only where the order needs it, `null` where that cannot be told. */
 interface Placed {
   readonly id: SnapshotId;
-  readonly cursor: string;
   readonly finished?: bigint | null;
 }
 
@@ -169,7 +168,7 @@ async function readIds(
 }
 
 function* placed(runs: SortedRuns<string>): Generator<{ item: Placed; isLast: boolean }, void, void> {
-  for (const { item, isLast } of runs) yield { item: { id: item, cursor: item }, isLast };
+  for (const { item, isLast } of runs) yield { item: { id: item }, isLast };
 }
 
 /** Times looked up at once, and sorted at once. */
@@ -191,7 +190,7 @@ async function newestFirst(
         damageOf(error);
         return null;
       });
-      return { id, finished, cursor: `${finished ?? 'damaged'}.${id}` };
+      return { id, finished };
     },
     { concurrency: source.width * 2, backpressure: source.width * 2 },
   );
@@ -214,6 +213,10 @@ function byNewest(a: Placed, b: Placed): number {
 
 const NEWEST_CURSOR = /^(?:(?<finished>0|[1-9][0-9]{0,19})|damaged)\.(?<id>[0-9a-f]{32})$/u;
 
+function cursorOf({ id, finished }: Placed): string {
+  return finished === undefined ? id : `${finished ?? 'damaged'}.${id}`;
+}
+
 export function isCursor(text: string, order: 'id' | 'newest'): boolean {
   return order === 'id' ? isSnapshotId(text) : NEWEST_CURSOR.test(text);
 }
@@ -224,7 +227,7 @@ function newestCursor(cursor: string): Placed {
     const errors = [{ path: 'after', message: 'expected the next of a page in this order' }];
     throw new SnapshotError('invalid_request', summarize(errors), { errors });
   }
-  return { id, cursor, finished: finished === undefined ? null : BigInt(finished) };
+  return { id, finished: finished === undefined ? null : BigInt(finished) };
 }
 
 /** What lies in `snapshots/` and is no snapshot: the first in order are named, all are counted. */

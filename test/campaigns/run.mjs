@@ -26,6 +26,7 @@ const CAMPAIGNS = {
   'json-against-python': ({ seed, seconds }) => ['--seed', seed, '--count', seconds * 1000],
   'aborted-transfers': ({ seed, seconds }) => ['--seed', seed, '--count', Math.max(500, seconds * 8)],
   hostile: ({ seed, seconds }) => ['--seed', seed, '--gib', Math.max(2, Math.round(seconds / 15))],
+  listings: ({ seconds }) => ['--many', seconds * 300, '--large', seconds * 5],
   'refused-clients': ({ seconds }) => ['--times', Math.max(1, Math.min(10, Math.round(seconds / 6)))],
 };
 

@@ -277,3 +277,38 @@ test.each([
   const { url } = await appForTest();
   expect(pathsOf(problemOf(await ask(url, `/snapshots?${query}`), 'invalid_request'))).toEqual(paths);
 });
+
+test('what cannot be proven after the first byte breaks the connection, and the log says why', async () => {
+  const service = await appForTest();
+  const { url, root } = service;
+  for (const number of [1, 2, 3, 4]) {
+    await publish(url, idOf(number), EXAMPLE_ARRAYS, { scope: String(number).repeat(200_000) });
+  }
+  fs.appendFileSync(packagePath(root, idOf(4), 'array-ids.bin'), 'x');
+  const answer = await fetch(`${url}/snapshots`);
+  expect(answer.status).toBe(200);
+  await expect(answer.text()).rejects.toThrow();
+  await expect
+    .poll(() => service.logs.find((line) => line['method'] === 'GET' && line['path'] === '/snapshots'))
+    .toMatchObject({ code: 'storage_integrity', ended: expect.not.stringMatching(/^answered$/u) });
+  // Within the bounds it is an answer like any other; a page always is.
+  problemOf(await ask(url, `/snapshots?after=${idOf(2)}`), 'storage_integrity');
+  problemOf(await ask(url, '/snapshots?limit=4'), 'storage_integrity');
+});
+
+test('a page ends early in bytes too, and pages lead over everything once', async () => {
+  const { url } = await appForTest();
+  const numbers = Array.from({ length: 12 }, (_, index) => index + 1);
+  for (const number of numbers) {
+    await publish(url, idOf(number), EXAMPLE_ARRAYS, { scope: 'x'.repeat(900_000) });
+  }
+  const seen: string[][] = [];
+  for (let path: string | undefined = '/snapshots?limit=100'; path !== undefined;) {
+    const answer: Answer = await ask(url, path);
+    expect(answer.body.length).toBeLessThan(4.1 * 1024 * 1024);
+    seen.push(idsOf(jsonOf(answer)));
+    path = /^<([^>]+)>; rel="next"$/u.exec(String(answer.headers['link'] ?? ''))?.[1];
+  }
+  expect(seen.map((ids) => ids.length)).toEqual([4, 4, 4]);
+  expect(seen.flat()).toEqual(numbers.map(idOf));
+});
