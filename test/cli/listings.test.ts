@@ -94,7 +94,13 @@ test('incomplete says the same of a service and of its store on disk', async () 
   const local = await run(['incomplete', '--root', root, '--contexts', CONTEXTS, '--json']);
   expect(JSON.parse(remote.out).incomplete).toMatchObject([{ snapshot_id: idOf(9), phase: 'STAGING' }]);
   expect(local).toMatchObject({ code: 0, err: '' });
-  expect(JSON.parse(local.out)).toEqual(JSON.parse(remote.out));
+  // Why it was refused is known to the process that refused it, and to no other.
+  const told = (out: string) => JSON.parse(out).incomplete[0] as { readonly diagnostic: string };
+  const { diagnostic: byService, ...ofService } = told(remote.out);
+  const { diagnostic: byDisk, ...ofDisk } = told(local.out);
+  expect(ofDisk).toEqual(ofService);
+  expect(byService.startsWith(byDisk)).toBe(true);
+  expect(byService.slice(byDisk.length)).toMatch(/refused with array_mismatch: arrays\.ids/u);
 });
 
 /** Every name, size, time and content under a directory. */
