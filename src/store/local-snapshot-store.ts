@@ -377,8 +377,12 @@ export class LocalSnapshotStore {
   readProblem(): string | null {
     try {
       this.#identity.check();
+      // Every read and publication opens files: whoever cannot is not ready.
+      if (this.#prepared !== null) this.#fs.closeSync(this.#fs.openForReading(this.#layout.snapshots));
     } catch (error) {
       if (isAnySnapshotError(error)) return error.message;
+      if (saysExhausted(error)) return unavailableNow(error).message;
+      if (errnoOf(error) !== undefined) return `The root cannot be read (${errnoOf(error) ?? ''}).`;
       throw error;
     }
     const { running, wanted } = this.threads;
