@@ -1,4 +1,4 @@
-/** Bodies as no client would send them: cut, chopped, oddly framed, too long, two at once (issue item 6). */
+/** Bodies as no client would send them: cut, chopped, oddly framed, too long, two at once. */
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Who may come in: checked on every route before a byte of a body is read or a directory is made (issue item 9). */
+/** Who may come in: checked on every route before a byte of a body is read or a directory is made. */
 import fs from 'node:fs';
 import { get } from 'node:http';
 import { networkInterfaces } from 'node:os';

@@ -1,4 +1,4 @@
-/** Limits that keep one client from costing all others theirs (issue item 10). */
+/** Limits that keep one client from costing all others theirs. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 

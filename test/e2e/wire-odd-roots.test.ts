@@ -1,4 +1,4 @@
-/** Disks that are full, read-only or split, and packages in which something else lies than a file (issue item 5). */
+/** Disks that are full, read-only or split, and packages in which something else lies than a file. */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { join } from 'node:path';

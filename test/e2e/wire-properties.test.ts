@@ -1,4 +1,4 @@
-/** Properties of the service over random input; fast-check prints the seed that reproduces a failure (issue item 11). */
+/** Properties of the service over random input; fast-check prints the seed that reproduces a failure. */
 import fc from 'fast-check';
 import fs from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

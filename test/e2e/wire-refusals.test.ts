@@ -1,4 +1,4 @@
-/** A client that is refused while it still sends gets the answer, at a bounded cost (issue item 7). */
+/** A client that is refused while it still sends gets the answer, at a bounded cost. */
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Stopping: nothing new, what runs may end, and then attempts stay as evidence (issue item 12). */
+/** Stopping: nothing new, what runs may end, and then attempts stay as evidence. */
 import fs from 'node:fs';
 import { describe, expect, it } from 'vitest';
 

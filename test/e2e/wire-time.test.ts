@@ -1,4 +1,4 @@
-/** Time: steady is never too slow, silence is never waited for, and a lost answer can be found (issue item 8). */
+/** Time: steady is never too slow, silence is never waited for, and a lost answer can be found. */
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
