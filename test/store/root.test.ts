@@ -6,7 +6,7 @@ import type { FileSystem } from '../../src/store/file-system.ts';
 import { nodeFileSystem } from '../../src/store/node-file-system.ts';
 import { UnusableRootError } from '../../src/store/root.ts';
 import { FaultFileSystem } from '../support/fault-file-system.ts';
-import { idOf, publishExample, storeAt, temporaryRoot, treeOf } from '../support/stores.ts';
+import { idOf, metadataOf, publishExample, storeAt, temporaryRoot, treeOf } from '../support/stores.ts';
 
 describe('a root that can be used', () => {
   test('is made with everything above it, each name made durable in its directory', async () => {
@@ -108,3 +108,27 @@ describe('a root that cannot be used is refused in one sentence that names the p
     await storeAt(root, { mountTable: line(root) }).prepare();
   });
 });
+
+test.each(['EPERM', 'EACCES', 'EROFS'])(
+  'a root whose directories may not be changed (%s) is unavailable, not ready with the reason, and ready after a publication',
+  async (code) => {
+    let forbidden = true;
+    const store = storeAt(temporaryRoot(), {
+      fileSystem: {
+        ...nodeFileSystem,
+        rename: async (from: string, to: string) => {
+          if (forbidden) throw Object.assign(new Error(`${code}: rename`), { code, syscall: 'rename' });
+          await nodeFileSystem.rename(from, to);
+        },
+      },
+    });
+    await expect(store.publish(metadataOf(idOf(1)), {})).rejects.toMatchObject({
+      code: 'unavailable',
+      attempt: expect.stringMatching(/^staging\//u),
+    });
+    expect(await store.writeProblem()).toContain(code);
+    forbidden = false;
+    await store.publish(metadataOf(idOf(2)), {});
+    expect(await store.writeProblem()).toBeNull();
+  },
+);
