@@ -24,7 +24,7 @@ import {
 import { CONDITIONS, snapshotIdOf, snapshotIdParam, WANT_REPR_DIGEST } from '../src/http/parameters.ts';
 import { downloadPaceOf, sendHijacked, type DownloadPace } from '../src/http/send.ts';
 import type { ServiceContext } from '../src/http/service-context.ts';
-import type { StoredPayload } from '../src/store/reading.ts';
+import type { StoredArray } from '../src/store/snapshot-store.ts';
 
 const readArray = {
   tags: ['snapshots'],
@@ -164,7 +164,7 @@ interface Representation {
   readonly fileName: string;
 }
 
-function representationOf({ entry, byteLength, key }: StoredPayload, form: Form): Representation {
+function representationOf({ entry, byteLength, key }: StoredArray, form: Form): Representation {
   const prefix = form === 'npy' ? npyHeader(entry.dtype, entry.count) : Buffer.alloc(0);
   return {
     prefix,
@@ -178,7 +178,7 @@ function representationOf({ entry, byteLength, key }: StoredPayload, form: Form)
 async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
-  payload: StoredPayload,
+  payload: StoredArray,
   representation: Representation,
   pace: DownloadPace,
 ): Promise<FastifyReply> {
@@ -205,12 +205,12 @@ async function answer(
   return sendHijacked(request, reply, blocksOf(payload, prefix, { start, end }), pace);
 }
 
-function wholeOf(payload: StoredPayload, prefix: Buffer): AsyncIterable<Uint8Array> {
+function wholeOf(payload: StoredArray, prefix: Buffer): AsyncIterable<Uint8Array> {
   return blocksOf(payload, prefix, { start: 0, end: prefix.length + payload.byteLength });
 }
 
 async function* blocksOf(
-  payload: StoredPayload,
+  payload: StoredArray,
   prefix: Buffer,
   { start, end }: ByteRange,
 ): AsyncGenerator<Uint8Array, void, void> {
@@ -218,7 +218,7 @@ async function* blocksOf(
   if (end > prefix.length) yield* payload.blocks(Math.max(0, start - prefix.length), end - prefix.length);
 }
 
-function describe(reply: FastifyReply, { entry }: StoredPayload, representation: Representation): void {
+function describe(reply: FastifyReply, { entry }: StoredArray, representation: Representation): void {
   void reply.headers({
     etag: representation.etag,
     'array-dtype': entry.dtype,

@@ -61,7 +61,7 @@ export function probeRoutes(app: FastifyInstance, { store, transfers, config }: 
     schema: readySchema,
     handler: async (_request, reply) => {
       transfers.checkRunning();
-      const problem = config.readOnly ? store.readProblem() : await store.writeProblem();
+      const problem = await (config.readOnly ? store.readProblem() : store.writeProblem());
       if (problem !== null) throw new SnapshotError('unavailable', problem, { retry_after_seconds: 5 });
       return sendJson(reply, { status: 'ready', read_only: config.readOnly });
     },

@@ -39,7 +39,7 @@ import { addSecurityHeaders, registerSecurityHeaders } from './http/security-hea
 import type { ServiceContext } from './http/service-context.ts';
 import { queryValidator } from './http/parameters.ts';
 import { Transfers } from './http/transfers.ts';
-import type { LocalSnapshotStore } from './store/local-snapshot-store.ts';
+import type { SnapshotStore } from './store/snapshot-store.ts';
 
 export interface App {
   readonly server: FastifyInstance;
@@ -52,7 +52,7 @@ const DRAIN_MS = 30_000;
 
 export async function buildApp(
   config: Config,
-  store: LocalSnapshotStore,
+  store: SnapshotStore,
   logger: FastifyBaseLogger | false,
   metrics = new Metrics(),
   doors = new Doors(config),

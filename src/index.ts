@@ -6,7 +6,15 @@ export type { ArrayInput, ByteStream } from './store/arrivals.ts';
 export type { SnapshotListing, ListingQuery } from './store/listing.ts';
 export type { IncompleteListing, IncompleteQuery } from './store/inspection.ts';
 export type { DamagedSnapshot, IncompleteAttempt, SnapshotSummary } from './contract/listings.ts';
-export type { Published } from './store/publication.ts';
+export type {
+  PackagedFile,
+  PackageFiles,
+  PublicationOptions,
+  Published,
+  ReadOptions,
+  SnapshotStore,
+  StoredArray,
+} from './store/snapshot-store.ts';
 export { UnusableRootError } from './store/root.ts';
 export type { SnapshotMetadata, Manifest, ArrayEntry, Coverage, Fingerprint } from './contract/manifest.ts';
 export type { Dtype, IntegerArray, ReadonlyIntegerArray } from './contract/dtypes.ts';

@@ -14,13 +14,14 @@ import { openLog, type Log } from './log.ts';
 import { Metrics } from './http/metrics.ts';
 import { obeySignals } from './signals.ts';
 import { LocalSnapshotStore } from './store/local-snapshot-store.ts';
+import type { SnapshotStore } from './store/snapshot-store.ts';
 
 /** Shipped with the package; two levels up from `dist/src`, one from `src`. */
 const EXAMPLE_CONTEXTS = ['../../examples/contexts.json', '../examples/contexts.json'];
 
 interface Running {
   readonly app: App;
-  readonly store: LocalSnapshotStore;
+  readonly store: SnapshotStore;
   readonly config: Config;
   readonly log: Log;
 }

@@ -1,6 +1,6 @@
 /** What the service counts, in Prometheus' terms; one registry per service, none of it global. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { LocalSnapshotStore } from '../store/local-snapshot-store.ts';
+import type { SnapshotStore } from '../store/snapshot-store.ts';
 import type { SyncKind } from '../store/file-system.ts';
 import type { ExchangeEnd, Outcome } from './connections.ts';
 import type { Transfers } from './transfers.ts';
@@ -55,7 +55,7 @@ export class Metrics {
   };
 
   /** Gauges that are looked up when they are asked for; none of them reads a payload. */
-  watch(store: LocalSnapshotStore, transfers: Transfers): void {
+  watch(store: SnapshotStore, transfers: Transfers): void {
     this.#lookUp('uploads_in_flight', 'Uploads that run', () => transfers.uploads);
     this.#lookUp('downloads_in_flight', 'Downloads that run', () => transfers.downloads);
     this.#lookUp('threads', 'Threads that prove and store payloads', () => store.threads.running);
@@ -70,21 +70,23 @@ export class Metrics {
       const { lastNs } = await store.published();
       return lastNs === null ? null : Number(lastNs / 1_000_000n) / 1000;
     });
-    this.#lookUp('free_bytes', 'Bytes free on the disk of the root', async () =>
-      Number((await store.freeRoom()).free),
-    );
-    this.#lookUp('free_inodes', 'Inodes free on the disk of the root', async () => {
-      const { freeInodes } = await store.freeRoom();
-      return freeInodes === null ? null : Number(freeInodes);
+    this.#lookUp('free_bytes', 'Bytes free on the disk of the root', async () => {
+      const room = await store.freeRoom();
+      return room === null ? null : Number(room.free);
     });
-    this.#lookUp(
-      'incomplete_attempts',
-      'Attempts in staging/',
-      async () => (await store.measureIncomplete()).count,
-    );
-    this.#lookUp('incomplete_bytes', 'Bytes of the attempts in staging/', async () =>
-      Number((await store.measureIncomplete()).byteLength),
-    );
+    this.#lookUp('free_inodes', 'Inodes free on the disk of the root', async () => {
+      const room = await store.freeRoom();
+      const inodes = room?.freeInodes ?? null;
+      return inodes === null ? null : Number(inodes);
+    });
+    this.#lookUp('incomplete_attempts', 'Attempts in staging/', async () => {
+      const measure = await store.measureIncomplete();
+      return measure === null ? null : measure.count;
+    });
+    this.#lookUp('incomplete_bytes', 'Bytes of the attempts in staging/', async () => {
+      const measure = await store.measureIncomplete();
+      return measure === null ? null : Number(measure.byteLength);
+    });
   }
 
   /** For the process that writes the log. */

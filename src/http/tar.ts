@@ -1,6 +1,6 @@
 /** A package as one tar archive (POSIX ustar), of a length known before its first byte. */
 import { Header } from 'tar';
-import type { PackagedFile } from '../store/reading.ts';
+import type { PackagedFile } from '../store/snapshot-store.ts';
 
 export const TAR_MEDIA_TYPE = 'application/x-tar';
 

@@ -1,4 +1,4 @@
-/** The store without HTTP: publish, open, list and inspect snapshots under one root (PW-07.02, PW-07.18). */
+/** The store on a disk, without HTTP: publish, open, list and inspect snapshots under one root (PW-07.02, PW-07.18). */
 import type { Declarations } from '../contract/contexts.ts';
 import { isAnySnapshotError, isSnapshotError, messageInFull, SnapshotError } from '../contract/errors.ts';
 import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
@@ -45,26 +45,26 @@ import {
 import { nodeFileSystem } from './node-file-system.ts';
 import { ProofMemory } from './proof-memory.ts';
 import { Proofs } from './proofs.ts';
-import { publishSnapshot, type PublicationOptions, type Published } from './publication.ts';
+import { publishSnapshot } from './publication.ts';
 import {
   packageFiles,
   parseProven,
   readArrays,
   StoredPayload,
-  type PackageFiles,
   type PayloadSource,
   type ReadManifest,
 } from './reading.ts';
 import { prepareRoot, StoreIdentity } from './root.ts';
+import type {
+  PackageFiles,
+  PublicationOptions,
+  Published,
+  ReadOptions,
+  SnapshotStore,
+} from './snapshot-store.ts';
 import { SpaceReserve } from './space-reserve.ts';
 import type { StoreOptions } from './store-options.ts';
 import { defaultThreads, workerPool } from './worker-pool.ts';
-
-/** `signal` says that nobody waits for the answer any more. */
-export interface ReadOptions {
-  /** Ends the work when nobody waits for it any more; the read then rejects with its reason. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** Manifests of one listing in memory at once. */
 const MAX_WIDTH = 8;
@@ -82,7 +82,7 @@ const DEFAULT_CACHE_BYTES = 32 * 1024 * 1024;
 /** For how long a store whose directories may not be changed says so, unless a publication shows that they may again. */
 const FORBIDDEN_HOLDS_MS = 60_000;
 
-export class LocalSnapshotStore {
+export class LocalSnapshotStore implements SnapshotStore {
   readonly declarations: Declarations;
   readonly #layout: Layout;
   readonly #identity: StoreIdentity;
@@ -326,7 +326,6 @@ export class LocalSnapshotStore {
     return lookAtSnapshots(this.#listingSource, query, signal);
   }
 
-  /** How a listing fails of which these entries cannot be proven: each is named. */
   readonly listingFailure = failureOf;
 
   /** What lies in staging, judged without changing anything; advisory while publications run (PW-07.04). */
@@ -374,7 +373,11 @@ export class LocalSnapshotStore {
   }
 
   /** Why reads would fail now, as a sentence, or null when they would not. */
-  readProblem(): string | null {
+  readProblem(): Promise<string | null> {
+    return Promise.resolve().then(() => this.#readProblem());
+  }
+
+  #readProblem(): string | null {
     try {
       this.#identity.check();
       // Every read and publication opens files: whoever cannot is not ready.
@@ -393,7 +396,7 @@ export class LocalSnapshotStore {
 
   /** Why publications would fail now, as a sentence, or null when they would not. Writes nothing. */
   async writeProblem(): Promise<string | null> {
-    const problem = this.readProblem();
+    const problem = this.#readProblem();
     if (problem !== null) return problem;
     try {
       await this.#fs.checkWritable(this.#layout.staging);

@@ -47,6 +47,7 @@ import { writePayload, type PayloadWriterContext, type WrittenPayload } from './
 import type { Proofs } from './proofs.ts';
 import { fromSource, publicationFailure, settleAll, type Step } from './publication-errors.ts';
 import type { StoreIdentity } from './root.ts';
+import type { PublicationOptions, Published } from './snapshot-store.ts';
 import type { Announced, SpaceClaim, SpaceReserve } from './space-reserve.ts';
 
 /** The most that is proven in the thread that publishes: well under a millisecond of work. */
@@ -68,11 +69,6 @@ export interface PublicationContext extends PayloadWriterContext {
   readonly space: SpaceReserve;
 }
 
-export interface Published extends BuiltManifest {
-  /** Name of the attempt that became the snapshot. */
-  readonly attempt: string;
-}
-
 /**
  * Publishes one snapshot and resolves only when it is durable. The caller holds the lock of its id. Throws before the
  * rename with the snapshot absent, or `publication_uncertain` after it (PW-07.18). Up to the rename it ends, at the next
@@ -90,12 +86,6 @@ export async function publishSnapshot(
   } finally {
     claim.end();
   }
-}
-
-export interface PublicationOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** Bytes that the producer says will come, with whatever they are wrapped in. */
-  readonly announcedBytes?: number | undefined;
 }
 
 /** What the document itself says is surer than what wraps it, where it says it of every array. */

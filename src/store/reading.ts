@@ -10,6 +10,7 @@ import { sameStamp, type Descriptor, type FileSystem } from './file-system.ts';
 import { readFailure } from './io.ts';
 import { changedWhileRead, SMALL_PAYLOAD_BYTES, type PayloadProof } from './payload-proof.ts';
 import { inBatches, type ProvenPackage } from './proofs.ts';
+import type { PackagedFile, PackageFiles, StoredArray } from './snapshot-store.ts';
 import { named } from './verification.ts';
 
 export interface ReadingContext {
@@ -47,8 +48,7 @@ export type PayloadSource =
   | { readonly bytes: Uint8Array; readonly descriptor: null }
   | { readonly bytes: null; readonly descriptor: Descriptor | null; readonly proof: PayloadProof };
 
-/** One proven array. Whoever got it must `close` it once the last of its bytes has left. */
-export class StoredPayload {
+export class StoredPayload implements StoredArray {
   readonly snapshotId: SnapshotId;
   readonly key: ArrayKey;
   readonly entry: ArrayEntry;
@@ -166,22 +166,6 @@ export class StoredPayload {
     });
     return { block, bytes, position };
   }
-}
-
-export interface PackagedFile {
-  readonly name: string;
-  readonly byteLength: number;
-  /** The exact bytes; a block is valid only until the next one is asked for. Opens and closes what it needs. */
-  blocks(): AsyncIterable<Uint8Array>;
-}
-
-/** A whole proven package as its files, for mirroring it in one piece (PW-07.02). */
-export interface PackageFiles extends ReadManifest {
-  /**
-   * In the order in which they were written: the marker comes last, so that a copy cut short is not complete. To be read
-   * one after the other.
-   */
-  readonly files: readonly PackagedFile[];
 }
 
 /** The files of a package in `directory` whose every byte was just proven. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { sha256Hex } from '../../src/contract/digest.ts';
 import { tarBlocks, tarLength } from '../../src/http/tar.ts';
-import type { PackagedFile } from '../../src/store/reading.ts';
+import type { PackagedFile } from '../../src/store/snapshot-store.ts';
 import { ask, expectProblemHeaders, jsonOf, problemOf, type Answer } from '../support/http.ts';
 import { pausedDownload } from '../support/paused-download.ts';
 import { appForTest, startApp, type RunningApp } from '../support/service.ts';

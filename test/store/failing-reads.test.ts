@@ -26,9 +26,9 @@ test.each(['EMFILE', 'ENFILE', 'ENOMEM'])(
     };
     const store = storeAt(temporaryRoot(), { fileSystem });
     await store.prepare();
-    expect(store.readProblem()).toBeNull();
+    expect(await store.readProblem()).toBeNull();
     exhausted = true;
-    expect(store.readProblem()).toContain(`out of descriptors or memory for the moment (${code})`);
+    expect(await store.readProblem()).toContain(`out of descriptors or memory for the moment (${code})`);
     expect(await store.writeProblem()).toContain(code);
     exhausted = false;
     expect(await store.writeProblem()).toBeNull();

@@ -119,7 +119,7 @@ describe.each(Object.entries(exchanges))('%s', (_, exchange) => {
       expect(message, use).not.toContain(root);
     }
     expect(await store.writeProblem()).toContain('snapshots/');
-    expect(store.readProblem()).toContain('snapshots/');
+    expect(await store.readProblem()).toContain('snapshots/');
     expect(attempts()).toEqual(before);
     expect(fs.existsSync(join(root, 'snapshots'))).toBe(snapshots);
   });

@@ -5,7 +5,7 @@ import { isAnySnapshotError, type Violation } from '../../contract/errors.ts';
 import { isSnapshotId } from '../../contract/ids.ts';
 import type { IncompleteAttempt } from '../../contract/listings.ts';
 import { inert } from '../../contract/text.ts';
-import type { LocalSnapshotStore } from '../../store/local-snapshot-store.ts';
+import type { SnapshotStore } from '../../store/snapshot-store.ts';
 import { concluding, positiveInteger, withJson, type OutputOptions } from '../connection.ts';
 import { statusOf, wrongUse } from '../errors.ts';
 import { counted, formatBytes, print, printJson, progressBar } from '../output.ts';
@@ -106,7 +106,7 @@ function chosenId(text: string, names: readonly string[]): string {
 const FOREIGN = 'does not belong into snapshots/: its name is not a snapshot id';
 
 async function proveAll(
-  store: LocalSnapshotStore,
+  store: SnapshotStore,
   names: readonly string[],
   { jobs }: VerifyOptions,
 ): Promise<{ readonly problems: readonly Problem[]; readonly bytes: bigint }> {
