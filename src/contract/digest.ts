@@ -1,10 +1,10 @@
 /** SHA-256 as the contract writes it: 64 lowercase hex digits (PW-07.03). */
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 export const SHA256_HEX_PATTERN = /^[0-9a-f]{64}$/;
 
 /** The SHA-256 of `bytes` as 64 lowercase hex digits. */
 export function sha256Hex(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return hash('sha256', bytes);
 }

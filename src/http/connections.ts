@@ -57,6 +57,9 @@ export interface ExchangeEnd {
   readonly seconds: number;
 }
 
+/** Why what still runs for a request is ended with it; one for all, as each would cost its stack. */
+const OVER = new Error('The client left, or its answer was complete.');
+
 /** One request and its answer: what of its body is expected, broken or left, and when all that it holds must end. */
 export class Exchange {
   readonly request: IncomingMessage;
@@ -164,7 +167,7 @@ export class Exchange {
   #end(): void {
     if (this.#over) return;
     this.#over = true;
-    this.abort(new Error('The client left, or its answer was complete.'));
+    this.abort(OVER);
     const facts = this.#facts();
     for (const listener of this.#listeners.splice(0)) listener(facts);
     this.connection?.charge();

@@ -22,6 +22,7 @@ import {
   statPayload,
   Turn,
   type BlockRead,
+  type Ending,
   type KnownProofs,
   type PayloadClaim,
   type StoredFile,
@@ -194,7 +195,7 @@ export class Engine {
   }
 
   /** Work begins before this returns. Rejects with the signal's reason once it was given and the work has come to a pause. */
-  async run<K extends TaskKind>(kind: K, input: TaskInput<K>, signal?: AbortSignal): Promise<TaskOutput<K>> {
+  async run<K extends TaskKind>(kind: K, input: TaskInput<K>, signal?: Ending): Promise<TaskOutput<K>> {
     signal?.throwIfAborted();
     return this.#runners[kind](input, new Turn(signal));
   }

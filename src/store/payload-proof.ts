@@ -3,6 +3,7 @@
  * PW-07.03), the read-back of one that is being written (PW-07.04 step 4), and the second read of a proven one.
  */
 import { createHash, type Hash } from 'node:crypto';
+import { sha256Hex } from '../contract/digest.ts';
 import { StorageIntegrityError } from '../contract/errors.ts';
 import { BLOCK_BYTES, BlockMacsBuilder, hasMac, type BlockMacs, type ExpectedMac } from './blocks.ts';
 import {
@@ -48,12 +49,15 @@ export interface PayloadProof extends FileStamp {
 /** Proofs made before, by file name; a file in the same state is not hashed again. */
 export type KnownProofs = Readonly<Record<string, PayloadProof>>;
 
+/** What a task asks whether anybody still waits for it: a signal, or less. */
+export type Ending = Pick<AbortSignal, 'throwIfAborted'>;
+
 /** One task's hold on its thread: it gives way every few MiB, and ends there when nobody waits for it any more. */
 export class Turn {
-  readonly #signal: AbortSignal | undefined;
+  readonly #signal: Ending | undefined;
   #spent = 0;
 
-  constructor(signal?: AbortSignal) {
+  constructor(signal?: Ending) {
     this.#signal = signal;
   }
 
@@ -131,6 +135,10 @@ interface HashRequest {
   readonly macs: BlockMacsBuilder | null;
 }
 
+/** Each thread's own, for bytes that are hashed in the turn in which they were read and not kept. */
+const SCRATCH = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+const ONE_MORE = Buffer.alloc(1);
+
 /** SHA-256 of an open file that must be `size` bytes long, not one more: it may have grown behind its stat. */
 async function hashFile(
   fs: FileSystemReader,
@@ -139,21 +147,29 @@ async function hashFile(
   { size, into, macs }: HashRequest,
   turn: Turn,
 ): Promise<string> {
-  const hash = createHash('sha256');
-  const scratch = into ?? Buffer.allocUnsafe(Math.min(BLOCK_BYTES, size));
-  for (let position = 0; position < size; position += BLOCK_BYTES) {
+  const read = (position: number): Uint8Array => {
     const length = Math.min(BLOCK_BYTES, size - position);
-    const at = into === undefined ? 0 : position;
-    const block = scratch.subarray(at, at + length);
+    const block =
+      into === undefined ? SCRATCH.subarray(0, length) : into.subarray(position, position + length);
     const count = readInto(fs, file, block, position);
     if (count < length) throw lengthMismatch(name, BigInt(size), BigInt(position + count));
-    hash.update(block);
-    macs?.add(block);
-    if (turn.spend(length)) await turn.giveWay();
+    return block;
+  };
+  let sha256: string;
+  if (size <= BLOCK_BYTES) sha256 = sha256Hex(read(0));
+  else {
+    const hash = createHash('sha256');
+    for (let position = 0; position < size; position += BLOCK_BYTES) {
+      const block = read(position);
+      hash.update(block);
+      macs?.add(block);
+      if (turn.spend(block.length)) await turn.giveWay();
+    }
+    sha256 = hash.digest('hex');
   }
-  if (turn.spend(FILE_COST)) await turn.giveWay();
-  if (readInto(fs, file, Buffer.alloc(1), size) > 0) throw lengthMismatch(name, BigInt(size), 'more');
-  return hash.digest('hex');
+  if (readInto(fs, file, ONE_MORE, size) > 0) throw lengthMismatch(name, BigInt(size), 'more');
+  if (turn.spend(FILE_COST + (size <= BLOCK_BYTES ? size : 0))) await turn.giveWay();
+  return sha256;
 }
 
 /** Throws `checksum` unless the SHA-256 of the stored bytes is the one the manifest claims. */

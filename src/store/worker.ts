@@ -3,12 +3,22 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { Engine } from './engine.ts';
 import { nodeFileSystem } from './node-file-system.ts';
 import { OpenDescriptors } from './open-descriptors.ts';
+import type { Ending } from './payload-proof.ts';
 import { packError, type Answer, type Batch, type Message, type ThreadData } from './thread-messages.ts';
 
 const { declarations, manifestBytes, openDescriptors } = workerData as ThreadData;
 const fs = new OpenDescriptors(openDescriptors).noting(nodeFileSystem);
 const engine = new Engine(fs, declarations, manifestBytes);
-const underWay = new Map<number, AbortController>();
+const underWay = new Map<number, Wanted>();
+
+/** Whether anybody still waits for a task: less than an AbortController, of which one for each small task would cost. */
+class Wanted implements Ending {
+  aborted = false;
+
+  throwIfAborted(): void {
+    if (this.aborted) throw new Error('Nobody waits for this any more.');
+  }
+}
 
 let answers: Answer[] = [];
 let transfers: ArrayBuffer[] = [];
@@ -28,10 +38,10 @@ function sayAll(): void {
 }
 
 async function answer({ id, kind, input }: Extract<Message, { readonly kind: string }>): Promise<void> {
-  const controller = new AbortController();
-  underWay.set(id, controller);
+  const wanted = new Wanted();
+  underWay.set(id, wanted);
   try {
-    const value = await engine.run(kind, input, controller.signal);
+    const value = await engine.run(kind, input, wanted);
     say(
       { id, value },
       kind === 'readPayloads' ? (value as Uint8Array<ArrayBuffer>[]).map(({ buffer }) => buffer) : [],
@@ -45,8 +55,10 @@ async function answer({ id, kind, input }: Extract<Message, { readonly kind: str
 
 parentPort?.on('message', (batch: Batch<Message>) => {
   for (const message of batch) {
-    if ('abort' in message) underWay.get(message.abort)?.abort();
-    else
+    if ('abort' in message) {
+      const task = underWay.get(message.abort);
+      if (task !== undefined) task.aborted = true;
+    } else
       answer(message).catch((error: unknown) => {
         // Only the answer itself can fail here, and a thread that cannot answer must not look alive.
         throw error;
