@@ -8,6 +8,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { arrayRoutes } from '../routes/array.ts';
+import { comparisonRoute } from '../routes/comparison.ts';
 import { contextsRoute } from '../routes/contexts.ts';
 import { docsRoutes } from '../routes/docs.ts';
 import { incompleteRoute } from '../routes/incomplete.ts';
@@ -131,6 +132,7 @@ export async function buildApp(
       snapshotRoutes(routes, context);
       packageTarRoute(routes, context);
       arrayRoutes(routes, context);
+      comparisonRoute(routes, context);
       incompleteRoute(routes, context);
       contextsRoute(routes, context);
       probeRoutes(routes, context);

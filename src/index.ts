@@ -15,6 +15,9 @@ export type {
   SnapshotStore,
   StoredArray,
 } from './store/snapshot-store.ts';
+export { compareSnapshots } from './store/comparison.ts';
+export type { ComparedPayload, ComparedSide, CompareOptions, ProvenSide } from './store/comparison.ts';
+export type { Comparison } from './contract/comparison.ts';
 export { UnusableRootError } from './store/root.ts';
 export type { SnapshotMetadata, Manifest, ArrayEntry, Coverage, Fingerprint } from './contract/manifest.ts';
 export type { Dtype, IntegerArray, ReadonlyIntegerArray } from './contract/dtypes.ts';

@@ -13,7 +13,7 @@ import { JsonNumber } from './json-value.ts';
 import { isWellFormedText } from './text.ts';
 import { isUint64, UINT64_PATTERN } from './uint64.ts';
 import { memberPath } from './violations.ts';
-import type { Violations } from './violations.ts';
+import { Violations } from './violations.ts';
 
 /** A schema as plain JSON; the schemas of members are the very objects that their checks carry. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -167,6 +167,14 @@ export function orNull<T>(inner: Check<T>): Check<T | null> {
     { anyOf: [schema, { type: 'null' }], ...(description === undefined ? {} : { description }) },
     (value, path, violations) => (value === null ? null : inner(value, path, violations)),
   );
+}
+
+/** What either check accepts; of what neither does the second one tells. */
+export function either<A, B>(first: Check<A>, second: Check<B>): Check<A | B> {
+  return described({ anyOf: [first.schema, second.schema] }, (value, path, violations) => {
+    const alone = first(value, path, new Violations());
+    return alone === undefined ? second(value, path, violations) : alone;
+  });
 }
 
 /** Null says that there is none; the spellings of null that some languages write as text are told apart from a wrong id. */

@@ -43,6 +43,22 @@ export function dtypeOfTypedArray(array: unknown): Dtype | null {
   return DTYPE_NAMES.find((dtype) => array instanceof DTYPES[dtype].arrayType) ?? null;
 }
 
+/** One element of little-endian bytes, exactly. */
+export function elementAt(dtype: Dtype, bytes: Uint8Array, index: number): number | bigint {
+  const { width, signed } = DTYPES[dtype];
+  const view = new DataView(bytes.buffer, bytes.byteOffset + index * width, width);
+  switch (width) {
+    case 1:
+      return signed ? view.getInt8(0) : view.getUint8(0);
+    case 2:
+      return signed ? view.getInt16(0, true) : view.getUint16(0, true);
+    case 4:
+      return signed ? view.getInt32(0, true) : view.getUint32(0, true);
+    case 8:
+      return signed ? view.getBigInt64(0, true) : view.getBigUint64(0, true);
+  }
+}
+
 const HOST_IS_BIG_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 0;
 
 /** Reverses the bytes of every element in place; its own inverse. */

@@ -12,6 +12,8 @@ const LISTINGS = { places: 8, queue: 64, waitMs: 2_000 };
  * is there; many more at once would pile up before that. Those that wait hold nothing.
  */
 const READS = { places: 64, queue: 4_096, waitMs: 60_000 };
+/** Each works on all cores, and where keys have to be put in order it holds up to some 100 MiB. */
+const COMPARISONS = { places: 2, queue: 64, waitMs: 60_000 };
 
 export class Transfers {
   readonly #maxUploads: number;
@@ -21,7 +23,11 @@ export class Transfers {
   #downloadBytes = 0;
   readonly #pages = new Slots(LISTINGS);
   readonly #wholeListings = new Slots(LISTINGS);
-  readonly #reads = { manifest: new Slots(READS), array: new Slots(READS) };
+  readonly #reads = {
+    manifest: new Slots(READS),
+    array: new Slots(READS),
+    comparison: new Slots(COMPARISONS),
+  };
   #stopping = false;
 
   /** @param maxDownloadBytes that all downloads together may hold in memory */
@@ -99,7 +105,7 @@ export class Transfers {
   /** Has the store read in its turn. Throws `unavailable` when too many wait, or one too long; ends with its exchange. */
   async reading<T>(
     { signal }: Exchange,
-    sort: 'manifest' | 'array',
+    sort: 'manifest' | 'array' | 'comparison',
     read: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const release = await this.#reads[sort].take(signal);

@@ -11,6 +11,18 @@ import type { DraftManifest, Manifest } from '../contract/manifest.ts';
 import { readDraft } from './arrivals.ts';
 import { inspectAttempt, measureAttempts, type AttemptMeasure } from './inspection.ts';
 import { ByteBoundedCache } from './byte-bounded-cache.ts';
+import {
+  alignKeys,
+  compareElements,
+  compareRows,
+  sortKeys,
+  type Alignment,
+  type DifferingElements,
+  type DifferingRows,
+  type ElementsRequest,
+  type KeyWindow,
+  type RowsRequest,
+} from './comparison-kernel.ts';
 import type { Descriptor, FileStamp, FileSystem } from './file-system.ts';
 import { closeAfterFailure, openRegularFile } from './io.ts';
 import {
@@ -76,6 +88,11 @@ interface TaskTypes {
   };
   /** Fill a block and prove it. Throws the read's own error, `length` or `checksum`. */
   readBlock: { input: BlockRead; output: undefined };
+  /** The steps of a comparison; see `comparison-kernel.ts`. */
+  compareElements: { input: ElementsRequest; output: DifferingElements };
+  sortKeys: { input: Pick<KeyWindow, 'dtype' | 'bytes'>; output: Uint32Array };
+  alignKeys: { input: { readonly from: KeyWindow; readonly to: KeyWindow }; output: Alignment };
+  compareRows: { input: RowsRequest; output: DifferingRows };
   /** The steps of a payload that arrives; see `PayloadFile`. */
   sinkOpen: {
     input: { readonly sink: number; readonly file: Descriptor; readonly path: string; readonly name: string };
@@ -170,6 +187,10 @@ export class Engine {
         readBlock(fs, read);
         return undefined;
       },
+      compareElements,
+      sortKeys,
+      alignKeys,
+      compareRows,
       sinkOpen: ({ sink, file, path, name }) => {
         this.#sinks.set(sink, new PayloadFile(fs, file, path, name));
         return undefined;

@@ -1,6 +1,7 @@
 /** The store on a disk, without HTTP: publish, open, list and inspect snapshots under one root (PW-07.02, PW-07.18). */
 import type { Declarations } from '../contract/contexts.ts';
 import { isAnySnapshotError, isSnapshotError, messageInFull, SnapshotError } from '../contract/errors.ts';
+import { entryOf, type Comparison } from '../contract/comparison.ts';
 import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
 import type { IncompleteAttempt, SnapshotSummary } from '../contract/listings.ts';
 import { parseSnapshotMetadata, type DraftManifest } from '../contract/manifest.ts';
@@ -13,6 +14,7 @@ import {
   type IncomingPayload,
 } from './arrivals.ts';
 import { BlockPool } from './blocks.ts';
+import { compareSnapshots, type CompareOptions, type ComparedSide } from './comparison.ts';
 import { ByteBoundedCache } from './byte-bounded-cache.ts';
 import { DirectorySyncs } from './directory-syncs.ts';
 import { Engine, inlineExecutor, type Executor, type OpenedPayload, type ThreadCounts } from './engine.ts';
@@ -47,6 +49,7 @@ import { ProofMemory } from './proof-memory.ts';
 import { Proofs } from './proofs.ts';
 import { publishSnapshot } from './publication.ts';
 import {
+  openProvenArray,
   packageFiles,
   parseProven,
   readArrays,
@@ -282,6 +285,34 @@ export class LocalSnapshotStore implements SnapshotStore {
   async openPackage(id: SnapshotId, { signal }: ReadOptions = {}): Promise<PackageFiles> {
     const proven = await this.#prove(id, { withMacs: this.#memory === null, signal });
     return packageFiles(this.#reading, snapshotDirectory(this.#layout, id), id, proven);
+  }
+
+  /**
+   * How `to` differs from `from`: metadata, coverage, arrays by position or, with a `key`, by row. Every byte of both is
+   * proven first. Throws what `readManifest` does and what `compareSnapshots` says of the key.
+   */
+  compareSnapshots(from: SnapshotId, to: SnapshotId, options?: CompareOptions): Promise<Comparison> {
+    return compareSnapshots(this.side(from), this.side(to), options);
+  }
+
+  /** A snapshot of this store as one side of a comparison, the other side of which may be elsewhere. */
+  side(id: SnapshotId): ComparedSide {
+    return {
+      executor: this.#executor,
+      prove: async (signal) => {
+        const proven = await this.#prove(id, { withMacs: this.#memory === null, signal });
+        const { manifest, manifestSha256 } = proven;
+        return {
+          manifest,
+          open: async (key, ended) => {
+            const entry = entryOf(manifest, key);
+            if (entry === null) throw new Error('Only arrays of the manifest are compared.');
+            const about = { snapshotId: id, key, entry, manifestSha256 };
+            return openProvenArray(this.#reading, snapshotDirectory(this.#layout, id), about, proven, ended);
+          },
+        };
+      },
+    };
   }
 
   /** Metadata and read-only, owned arrays; changing them cannot change what is stored (PW-07.05). */

@@ -266,20 +266,37 @@ function readPayloads(
   return executor.run('readPayloads', { directory, snapshotId, claims }, signal);
 }
 
-async function* largeBlocks(
+/**
+ * Opens one array of a package in `directory` whose every byte was proven; the caller must `close` it. Throws
+ * `StorageIntegrityError` where it is no longer what was proven.
+ */
+export async function openProvenArray(
   context: ReadingContext,
   directory: string,
   about: ConstructorParameters<typeof StoredPayload>[1],
-  { proofs }: ProvenPackage,
-): AsyncGenerator<Uint8Array, void, void> {
+  { proofs }: Pick<ProvenPackage, 'proofs'>,
+  signal?: AbortSignal,
+): Promise<StoredPayload> {
   const { snapshotId, entry } = about;
   const { file, byte_length, sha256 } = entry;
+  if (Number(byte_length) <= SMALL_PAYLOAD_BYTES) {
+    const [bytes] = await readPayloads(context.executor, directory, snapshotId, [entry], signal);
+    return new StoredPayload(context, about, { bytes: bytes as Uint8Array, descriptor: null });
+  }
   const claim = { file, byte_length, sha256 };
   const { descriptor, stamp } = await context.executor.run('openPayload', { directory, snapshotId, claim });
   const proof = proofs[file] as PayloadProof;
   const payload = new StoredPayload(context, about, { bytes: null, descriptor, proof });
+  if (sameStamp(proof, stamp)) return payload;
+  await payload.close();
+  throw named(changedWhileRead(file), snapshotId);
+}
+
+async function* largeBlocks(
+  ...opening: Parameters<typeof openProvenArray>
+): AsyncGenerator<Uint8Array, void, void> {
+  const payload = await openProvenArray(...opening);
   try {
-    if (!sameStamp(proof, stamp)) throw named(changedWhileRead(file), snapshotId);
     yield* payload.blocks();
   } finally {
     await payload.close();

@@ -3,6 +3,7 @@
  * probes use (PW-07.18). Reads prove before they give, refusals are those of `SnapshotError`, and what is given an
  * `AbortSignal` rejects with its reason, at the next piece of its work, once that was given.
  */
+import type { Comparison } from '../contract/comparison.ts';
 import type { Declarations } from '../contract/contexts.ts';
 import type { StorageIntegrityError } from '../contract/errors.ts';
 import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
@@ -10,6 +11,7 @@ import type { SnapshotSummary } from '../contract/listings.ts';
 import type { ArrayEntry, BuiltManifest, DraftManifest } from '../contract/manifest.ts';
 import type { OpenedSnapshot, ProvenManifest } from '../contract/opened.ts';
 import type { ArrayInput, IncomingPayload } from './arrivals.ts';
+import type { ComparedSide, CompareOptions } from './comparison.ts';
 import type { ThreadCounts } from './engine.ts';
 import type { FreeRoom } from './file-system.ts';
 import type { AttemptLook, IncompleteListing, IncompleteQuery, StagingMeasure } from './inspection.ts';
@@ -110,6 +112,13 @@ export interface SnapshotStore {
   openPackage(id: SnapshotId, options?: ReadOptions): Promise<PackageFiles>;
   /** Metadata and read-only, owned arrays; changing them cannot change what is stored (PW-07.05). */
   open(id: SnapshotId, options?: ReadOptions): Promise<OpenedSnapshot>;
+  /**
+   * How `to` differs from `from`, by position or, with a `key`, by row; every byte of both is proven first. Throws what
+   * `readManifest` does, and of the key `array_not_found` or `invalid_request`.
+   */
+  compareSnapshots(from: SnapshotId, to: SnapshotId, options?: CompareOptions): Promise<Comparison>;
+  /** A snapshot as one side of a comparison, the other side of which may be elsewhere. */
+  side(id: SnapshotId): ComparedSide;
 
   /** Proves and lists what is published, in order: a page, or without a `limit` everything (PW-07.18). */
   listSnapshots(query?: ProvenQuery, options?: ReadOptions): Promise<SnapshotListing<SnapshotSummary>>;

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { FIRST_MARKER, LISTING, PUBLICATIONS } from '../../src/http/openapi/examples.ts';
+import { COMPARISON, FIRST_MARKER, LISTING, PUBLICATIONS } from '../../src/http/openapi/examples.ts';
 import { PROBLEMS } from '../../src/contract/problems.ts';
 import {
   documentedPath,
@@ -66,6 +66,7 @@ describe('The document and the routes', () => {
   const sample = (url: string): string =>
     url
       .replace(':snapshot_id', '0123456789abcdef0123456789abcdef')
+      .replace(':other', '0123456789abcdef0123456789abcdef')
       .replace(':key', 'ids')
       .replace(':code', 'not_found')
       .replace('*', 'swagger-ui.css');
@@ -90,6 +91,7 @@ describe('The document and the routes', () => {
     for (const { path, method, operation } of operations) {
       const url = path
         .replace('{snapshot_id}', '0123456789abcdef0123456789abcdef')
+        .replace('{other}', '0123456789abcdef0123456789abcdef')
         .replace('{key}', 'ids')
         .replace('{code}', 'not_found')
         .replace('{file}', 'swagger-ui.css');
@@ -223,6 +225,10 @@ describe('The examples of the document', () => {
     const { snapshot_id: id } = listing.snapshots[0] as Record<string, string>;
     const marker = await ask(fresh.url, `/snapshots/${id!}/complete.sha256`);
     expect(marker.body.toString()).toBe(FIRST_MARKER);
+    const { from, to } = COMPARISON as Record<string, string>;
+    const compared = document.paths['/snapshots/{snapshot_id}/compare/{other}'].get.responses['200'];
+    const { value } = compared.content['application/json'].examples.changed;
+    expect(jsonOf(await ask(fresh.url, `/snapshots/${from!}/compare/${to!}`))).toEqual(value);
   });
 });
 

@@ -1,6 +1,7 @@
 /** `components.schemas` of the document: what the contract's own checks say of themselves, under names. */
 import type { Check, JsonSchema } from '../../contract/checks.ts';
 import { meaning, objectOf, oneOf, orNull, text, truth } from '../../contract/checks.ts';
+import { comparison } from '../../contract/comparison.ts';
 import { declarationsDocument } from '../../contract/contexts.ts';
 import {
   arrayEntry,
@@ -101,6 +102,7 @@ const NAMED = {
   SnapshotListing: snapshotListing,
   SnapshotSummary: snapshotSummary.schema,
   DamagedSnapshot: damagedSnapshot.schema,
+  Comparison: comparison.schema,
   IncompleteListing: incompleteListing.schema,
   IncompleteAttempt: incompleteAttempt.schema,
   Alive: alive.schema,

@@ -1,7 +1,8 @@
 /** Examples of the document. A test publishes the requests and holds the answers against those given here. */
 import { canonicalText } from '../../contract/canonical-json.ts';
+import { compareManifests } from '../../contract/comparison.ts';
 import { sha256Hex } from '../../contract/digest.ts';
-import { buildManifest, parseDraft } from '../../contract/manifest.ts';
+import { buildManifest, parseDraft, type Manifest } from '../../contract/manifest.ts';
 import { parseStrictJson } from '../../contract/strict-json.ts';
 import type { JsonObject } from './components.ts';
 
@@ -68,6 +69,12 @@ const FIRST = manifestOf(FIRST_METADATA, CODES);
 
 /** Made by the code that makes every manifest. */
 export const FIRST_MANIFEST: JsonObject = JSON.parse(FIRST.text) as JsonObject;
+
+/** Of the first two publications, which have no array in common. */
+export const COMPARISON: JsonObject = compareManifests(
+  FIRST_MANIFEST as Manifest,
+  JSON.parse(manifestOf(SECOND_METADATA, '').text) as Manifest,
+);
 
 export const FIRST_MARKER = `${FIRST.sha256}\n`;
 
