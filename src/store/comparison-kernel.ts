@@ -34,20 +34,26 @@ export interface ElementsRequest {
 
 const NONE: DifferingElements = { differing: 0, first: -1, last: -1, examples: [] };
 
+/** So many bytes are compared at once before their elements are looked at one by one; a multiple of every width. */
+const SPAN_BYTES = 2048;
+
 /** Compares elements of one dtype by position. */
 export function compareElements({ dtype, from, to }: ElementsRequest): DifferingElements {
   if (Buffer.compare(from, to) === 0) return NONE;
   const width = dtypeWidth(dtype);
   const differ = differenceOf(width, from, to);
-  const count = from.length / width;
   const found: number[] = [];
   let differing = 0;
   let last = -1;
-  for (let index = 0; index < count; index += 1) {
-    if (!differ(index, index)) continue;
-    if (differing < MOST_EXAMPLES) found.push(index);
-    differing += 1;
-    last = index;
+  for (let start = 0; start < from.length; start += SPAN_BYTES) {
+    const end = Math.min(start + SPAN_BYTES, from.length);
+    if (Buffer.compare(from.subarray(start, end), to.subarray(start, end)) === 0) continue;
+    for (let index = start / width; index < end / width; index += 1) {
+      if (!differ(index, index)) continue;
+      if (differing < MOST_EXAMPLES) found.push(index);
+      differing += 1;
+      last = index;
+    }
   }
   const examples = found.map((index) => pairOf(dtype, from, index, to, index));
   return { differing, first: found[0] ?? -1, last, examples };
@@ -225,22 +231,28 @@ export interface Alignment {
   readonly removed: number;
   /** The first that only one side has, in the order of their keys. */
   readonly unpaired: readonly UnpairedRow[];
-  /** Places in both windows of each row that both have, one behind the other, in the order of their keys; shared memory. */
+  /** Rows that both have. */
+  readonly paired: number;
+}
+
+export interface AlignmentRequest {
+  readonly from: KeyWindow;
+  readonly to: KeyWindow;
+  /**
+   * Gets the places in both windows of each row that both have, one behind the other, in the order of their keys. In shared
+   * memory where threads are involved, and large enough for as many rows as the smaller window has.
+   */
   readonly pairs: Uint32Array;
 }
 
 /** Brings together the keys of two windows, each ascending by itself or by its `order`. */
-export function alignKeys({ from, to }: { readonly from: KeyWindow; readonly to: KeyWindow }): Alignment {
+export function alignKeys({ from, to, pairs }: AlignmentRequest): Alignment {
   const trouble = troubleOf('from', from) ?? troubleOf('to', to);
   const [a, b] = [new Keys(from.dtype, from.bytes), new Keys(to.dtype, to.bytes)];
-  const pairs = sharedIndexes(2 * Math.min(a.count, b.count));
   const unpaired: UnpairedRow[] = [];
-  const found = { from: 0, to: 0, added: 0, removed: 0 };
-  if (trouble !== null) {
-    return { trouble, ...found, lastFrom: null, lastTo: null, unpaired, pairs: sharedIndexes(0) };
-  }
+  const found = { from: 0, to: 0, added: 0, removed: 0, paired: 0 };
+  if (trouble !== null) return { trouble, ...found, lastFrom: null, lastTo: null, unpaired };
   const placeOf = ({ order }: KeyWindow, at: number): number => (order === null ? at : (order[at] ?? 0));
-  let paired = 0;
   while (found.from < a.count || found.to < b.count) {
     // What only one side still has may yet come on the other.
     if (found.from === a.count && !from.isLast) break;
@@ -249,9 +261,9 @@ export function alignKeys({ from, to }: { readonly from: KeyWindow; readonly to:
     const j = placeOf(to, found.to);
     const order = found.from === a.count ? 1 : found.to === b.count ? -1 : compareKeys(a, i, b, j);
     if (order === 0) {
-      pairs[paired] = i;
-      pairs[paired + 1] = j;
-      paired += 2;
+      pairs[2 * found.paired] = i;
+      pairs[2 * found.paired + 1] = j;
+      found.paired += 1;
     } else if (unpaired.length < MOST_EXAMPLES) {
       unpaired.push(order < 0 ? { kind: 'removed', key: a.text(i) } : { kind: 'added', key: b.text(j) });
     }
@@ -266,7 +278,6 @@ export function alignKeys({ from, to }: { readonly from: KeyWindow; readonly to:
     lastFrom: found.from === 0 ? from.before : keyAt(a, placeOf(from, found.from - 1)),
     lastTo: found.to === 0 ? to.before : keyAt(b, placeOf(to, found.to - 1)),
     unpaired,
-    pairs: pairs.subarray(0, paired),
   };
 }
 
@@ -299,7 +310,7 @@ function troubleOf(side: KeyTrouble['side'], { dtype, bytes, before, order }: Ke
 }
 
 export interface RowsRequest extends ElementsRequest {
-  /** Of the rows that both sides have; see `Alignment`. */
+  /** Of the rows that both sides have; see `AlignmentRequest`. */
   readonly pairs: Uint32Array;
   /** One byte for each of these rows, in shared memory where threads are involved: set where the row differs. */
   readonly changed: Uint8Array;

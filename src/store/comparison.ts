@@ -95,6 +95,23 @@ export async function compareSnapshots(
   }
 }
 
+/** Rows of a window that both sides have, with their places; see `AlignmentRequest`. */
+interface AlignedRows {
+  readonly alignment: Alignment;
+  readonly pairs: Uint32Array;
+}
+
+/** Memory that threads share, used again and again: fresh buffers pile up until they are collected. */
+class SharedBytes {
+  #buffer = new SharedArrayBuffer(0);
+
+  /** So many bytes, holding anything; what was taken before must no longer be used. */
+  take(length: number): Uint8Array<SharedArrayBuffer> {
+    if (this.#buffer.byteLength < length) this.#buffer = new SharedArrayBuffer(length);
+    return new Uint8Array(this.#buffer, 0, length);
+  }
+}
+
 interface Column {
   readonly key: ArrayKey;
   readonly dtype: Dtype;
@@ -105,6 +122,11 @@ class Comparing {
   readonly #sides: Both<ProvenSide>;
   readonly #executor: Executor;
   readonly #signal: AbortSignal;
+  /** Of a window: its keys, one array of each side, and what is found of its rows. */
+  readonly #keys = { from: new SharedBytes(), to: new SharedBytes() };
+  readonly #columns = { from: new SharedBytes(), to: new SharedBytes() };
+  readonly #pairs = new SharedBytes();
+  readonly #changed = new SharedBytes();
 
   constructor(sides: Both<ProvenSide>, executor: Executor, signal: AbortSignal) {
     this.#sides = sides;
@@ -171,16 +193,16 @@ class Comparing {
       const { count, dtype } = keys[side];
       const left = Number(count) - start[side];
       const length = Math.min(left, WINDOW_ROWS);
-      const bytes = await this.#readRows(this.#sides[side], rows.key, start[side], length);
+      const bytes = await this.#readRows(this.#keys, side, rows.key, start[side], length);
       return { dtype, bytes, isLast: left === length, before: before[side], order: null };
     };
     do {
       const windows = await onBoth({ from: 'from', to: 'to' }, window);
-      const alignment = await this.#executor.run('alignKeys', windows, this.#signal);
+      const { alignment, pairs } = await this.#align(windows);
       const { trouble } = alignment;
       if (trouble?.kind === 'descending') return null;
       if (trouble !== null) throw this.#duplicate(rows.key, trouble, start[trouble.side]);
-      await this.#compareWindow(rows, windows.from, alignment, start);
+      await this.#compareWindow(rows, windows.from, { alignment, pairs }, start);
       start = { from: start.from + alignment.from, to: start.to + alignment.to };
       before = { from: alignment.lastFrom, to: alignment.lastTo };
     } while (start.from < Number(keys.from.count) || start.to < Number(keys.to.count));
@@ -193,33 +215,40 @@ class Comparing {
     const windows: KeyWindow[] = [];
     for (const side of ['from', 'to'] as const) {
       const { dtype, count } = keys[side];
-      const bytes = await this.#readRows(this.#sides[side], rows.key, 0, Number(count));
+      const bytes = await this.#readRows(this.#keys, side, rows.key, 0, Number(count));
       const order = await this.#executor.run('sortKeys', { dtype, bytes }, this.#signal);
       windows.push({ dtype, bytes, isLast: true, before: null, order });
     }
     const [from, to] = windows as [KeyWindow, KeyWindow];
-    const alignment = await this.#executor.run('alignKeys', { from, to }, this.#signal);
+    const { alignment, pairs } = await this.#align({ from, to });
     if (alignment.trouble !== null) throw this.#duplicate(rows.key, alignment.trouble, 0);
-    await this.#compareWindow(rows, from, alignment, { from: 0, to: 0 });
+    await this.#compareWindow(rows, from, { alignment, pairs }, { from: 0, to: 0 });
     return rows;
+  }
+
+  async #align(windows: Both<KeyWindow>): Promise<AlignedRows> {
+    const lengths = [windows.from, windows.to].map(({ dtype, bytes }) => bytes.length / dtypeWidth(dtype));
+    const { buffer, length } = this.#pairs.take(8 * Math.min(...lengths));
+    const pairs = new Uint32Array(buffer, 0, length / 4);
+    const alignment = await this.#executor.run('alignKeys', { ...windows, pairs }, this.#signal);
+    return { alignment, pairs: pairs.subarray(0, 2 * alignment.paired) };
   }
 
   /** Array by array: of a window of rows, never more than one array of each side is in memory. */
   async #compareWindow(
     rows: Rows,
     keys: KeyWindow,
-    alignment: Alignment,
+    { alignment, pairs }: AlignedRows,
     start: Both<number>,
   ): Promise<void> {
-    const { pairs } = alignment;
-    const changed = new Uint8Array(new SharedArrayBuffer(pairs.length / 2));
+    const changed = this.#changed.take(alignment.paired).fill(0);
     /** The first changed rows, with the arrays in which they do. */
     const arraysOf = new Map<number, ArrayKey[]>();
     let count = 0;
     for (const { key, dtype, tally } of rows.columns) {
-      if (pairs.length === 0 || key === rows.key) continue;
-      const from = await this.#readRows(this.#sides.from, key, start.from, alignment.from);
-      const to = await this.#readRows(this.#sides.to, key, start.to, alignment.to);
+      if (alignment.paired === 0 || key === rows.key) continue;
+      const from = await this.#readRows(this.#columns, 'from', key, start.from, alignment.from);
+      const to = await this.#readRows(this.#columns, 'to', key, start.to, alignment.to);
       const found = await this.#executor.run(
         'compareRows',
         { dtype, from, to, pairs, changed },
@@ -236,10 +265,17 @@ class Comparing {
     rows.add(alignment, count, examples);
   }
 
-  /** Elements `start` up to `start + count` of an array, in shared memory. */
-  async #readRows(side: ProvenSide, key: ArrayKey, start: number, count: number): Promise<Uint8Array> {
+  /** Elements `start` up to `start + count` of an array of one side. */
+  async #readRows(
+    into: Both<SharedBytes>,
+    name: keyof Both<unknown>,
+    key: ArrayKey,
+    start: number,
+    count: number,
+  ): Promise<Uint8Array> {
+    const side = this.#sides[name];
     const width = dtypeWidth(this.#entry(side, key).dtype);
-    const bytes = new Uint8Array(new SharedArrayBuffer(count * width));
+    const bytes = into[name].take(count * width);
     if (count === 0) return bytes;
     await this.#reading(side, key, async (payload) => {
       let at = 0;
@@ -377,14 +413,14 @@ class Rows {
   }
 
   add(
-    { added, removed, unpaired, pairs }: Alignment,
+    { added, removed, unpaired, paired }: Alignment,
     changed: number,
     examples: readonly RowExample[],
   ): void {
     this.#found.added += added;
     this.#found.removed += removed;
     this.#found.changed += changed;
-    this.#found.same += pairs.length / 2 - changed;
+    this.#found.same += paired - changed;
     const found = [...examples, ...unpaired.map((row): RowExample => ({ ...row, arrays: [] }))];
     found.sort((a, b) => (BigInt(a.key) < BigInt(b.key) ? -1 : 1));
     this.#examples.push(...found.slice(0, MOST_EXAMPLES - this.#examples.length));

@@ -17,6 +17,7 @@ import {
   compareRows,
   sortKeys,
   type Alignment,
+  type AlignmentRequest,
   type DifferingElements,
   type DifferingRows,
   type ElementsRequest,
@@ -91,7 +92,7 @@ interface TaskTypes {
   /** The steps of a comparison; see `comparison-kernel.ts`. */
   compareElements: { input: ElementsRequest; output: DifferingElements };
   sortKeys: { input: Pick<KeyWindow, 'dtype' | 'bytes'>; output: Uint32Array };
-  alignKeys: { input: { readonly from: KeyWindow; readonly to: KeyWindow }; output: Alignment };
+  alignKeys: { input: AlignmentRequest; output: Alignment };
   compareRows: { input: RowsRequest; output: DifferingRows };
   /** The steps of a payload that arrives; see `PayloadFile`. */
   sinkOpen: {
