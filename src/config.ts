@@ -160,6 +160,21 @@ export function settingChoices(setting: Setting): readonly string[] | null {
   return inner instanceof z.ZodEnum ? inner.options.map(String) : null;
 }
 
+/** What is in force where nothing is given, as a flag would say it; null where that is nothing, no or none. */
+export function settingDefault(setting: Setting): string | null {
+  const field: unknown = SETTINGS.shape[setting];
+  if (!(field instanceof z.ZodDefault)) return null;
+  const value: unknown = field.def.defaultValue;
+  if (value === '' || value === false || (Array.isArray(value) && value.length === 0)) return null;
+  return typeof value === 'number' && field.unwrap() === bytes ? inUnits(value) : String(value);
+}
+
+/** In the largest unit in which it is a whole number. */
+function inUnits(size: number): string {
+  const [unit, factor] = Object.entries(UNITS).findLast(([, one]) => size % one === 0) ?? ['B', 1];
+  return `${size / factor}${unit}`;
+}
+
 /** A setting that cannot be used; the message names it the way it was given. */
 export class ConfigError extends Error {
   /** Whether a flag holds a value that cannot be read: wrong use of the command, not a wrong surrounding. */

@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 import { pino, type Logger } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 import type { Config } from './config.ts';
-import { inertJson, inertText } from './http/inert-text.ts';
+import { inertJson, inertText } from './contract/text.ts';
 
 const STDERR = 2;
 /** Lines whose reader stands still wait up to this; what comes then is dropped and counted. */

@@ -7,13 +7,14 @@ import {
   loadConfig,
   SETTING_NAMES,
   settingChoices,
+  settingDefault,
   type Setting,
 } from '../config.ts';
 
 const HELP: Readonly<Record<Setting, readonly [argument: string, text: string]>> = {
-  root: ['<directory>', 'where snapshots are kept (./data)'],
-  host: ['<address>', 'address to listen on (127.0.0.1)'],
-  port: ['<number>', 'port to listen on; 0 picks one (8750)'],
+  root: ['<directory>', 'where snapshots are kept'],
+  host: ['<address>', 'address to listen on'],
+  port: ['<number>', 'port to listen on; 0 picks one'],
   socket: ['<path>', 'listen on a unix socket instead'],
   contexts: ['<file>', 'the C3 declarations (the shipped example)'],
   token: ['<secret>', 'a bearer token that publishes and reads; may be repeated; better given by a file'],
@@ -26,30 +27,36 @@ const HELP: Readonly<Record<Setting, readonly [argument: string, text: string]>>
   allowAnonymous: ['', 'serve a non-loopback address without a token'],
   readOnly: ['', 'publish nothing'],
   basePath: ['<path>', 'path prefix behind a proxy'],
-  verify: ['<always|once>', 'prove every byte at every read, or once until a file changes (always)'],
-  verifyMaxAgeSeconds: ['<seconds>', 'age at which "once" proves again (3600)'],
-  maxMetadataBytes: ['<size>', 'largest metadata document (1MiB)'],
-  maxArrays: ['<number>', 'most arrays in one snapshot (1024)'],
-  maxArrayBytes: ['<size>', 'largest array (1TiB)'],
-  maxSnapshotBytes: ['<size>', 'largest snapshot (4TiB)'],
-  maxUploads: ['<number>', 'uploads at once (64)'],
-  idleSeconds: ['<seconds>', 'a transfer without progress ends after this (60)'],
-  minBytesPerSecond: ['<size>', 'a transfer slower than this, over half a minute, ends (128B); 0 for any'],
-  maxDownloadBytes: ['<size>', 'memory that all downloads together may hold (192MiB)'],
-  cacheBytes: ['<size>', 'memory for manifests and proofs that were seen before (32MiB)'],
-  graceSeconds: ['<seconds>', 'time for running transfers when stopping (30)'],
-  maxDrainBytes: ['<size>', 'how much of a refused body is read (512MiB)'],
-  reserveBytes: ['<size>', 'disk space kept free (auto: 1%, at most 64MiB)'],
-  threads: ['<number>', 'threads that hash and prove (auto: one per core, at most 8)'],
-  logLevel: ['<level>', 'trace, debug, info, warn, error, fatal or silent (info)'],
-  logFormat: ['<format>', 'auto, json or pretty (auto)'],
+  verify: ['<always|once>', 'prove every byte at every read, or once until a file changes'],
+  verifyMaxAgeSeconds: ['<seconds>', 'age at which "once" proves again'],
+  maxMetadataBytes: ['<size>', 'largest metadata document'],
+  maxArrays: ['<number>', 'most arrays in one snapshot'],
+  maxArrayBytes: ['<size>', 'largest array'],
+  maxSnapshotBytes: ['<size>', 'largest snapshot'],
+  maxUploads: ['<number>', 'uploads at once'],
+  idleSeconds: ['<seconds>', 'a transfer without progress ends after this'],
+  minBytesPerSecond: ['<size>', 'a transfer slower than this, over half a minute, ends; 0 for any'],
+  maxDownloadBytes: ['<size>', 'memory that all downloads together may hold'],
+  cacheBytes: ['<size>', 'memory for manifests and proofs that were seen before'],
+  graceSeconds: ['<seconds>', 'time for running transfers when stopping'],
+  maxDrainBytes: ['<size>', 'how much of a refused body is read'],
+  reserveBytes: ['<size>', 'disk space kept free; auto is 1%, at most 64MiB'],
+  threads: ['<number>', 'threads that hash and prove; auto is one per core, at most 8'],
+  logLevel: ['<level>', 'how much is logged'],
+  logFormat: ['<format>', 'how a log line looks; auto is pretty on a terminal, JSON elsewhere'],
 };
+
+/** The default, where one is in force that a reader would want to know. */
+function inForce(setting: Setting): string {
+  const value = settingDefault(setting);
+  return value === null ? '' : ` (${value})`;
+}
 
 export function define(command: Command): Command {
   for (const setting of SETTING_NAMES) {
     const [argument, text] = HELP[setting];
     const flags = `${flagName(setting)} ${argument}`.trim();
-    const option = new Option(flags, `${text} [${environmentName(setting)}]`);
+    const option = new Option(flags, `${text}${inForce(setting)} [${environmentName(setting)}]`);
     // For completion alone: what is no such word, the settings refuse in their own words.
     const choices = settingChoices(setting);
     if (choices !== null) option.argChoices = [...choices];

@@ -51,6 +51,24 @@ function escapesOf(char: string): string {
     .join('');
 }
 
+/** A line of JSON with the same meaning that neither ends before its end nor speaks to what shows it. */
+export function inertJson(line: string): string {
+  return inert(line, '\n');
+}
+
+/** One escape sequence of JSON text, so that an escaped backslash is never taken for the start of another. */
+const ESCAPE = /\\(?<unit>u[0-9a-f]{4}|[bfr])|\\./gu;
+
+/**
+ * A line of JSON whose strings hold the escapes themselves, for a printer that writes strings as they are: what a request
+ * sent as ESC is shown as the six characters \u001b. Line feeds stay: the printer indents what follows them.
+ */
+export function inertText(line: string): string {
+  return inertJson(line).replace(ESCAPE, (escape, unit: string | undefined) =>
+    unit === undefined ? escape : `\\${escape}`,
+  );
+}
+
 /** What an `Authorization: Bearer` header can carry: the rule of the service and of its client alike. */
 export const TOKEN_RULE = 'visible ASCII without blanks, as an Authorization header carries it';
 

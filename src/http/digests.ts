@@ -6,7 +6,7 @@ import { createHash, type Hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseDictionary, type Dictionary } from 'structured-headers';
 import { SnapshotError } from '../contract/errors.ts';
-import { quoteSent } from './inert-text.ts';
+import { quote } from '../contract/text.ts';
 
 /** Algorithms that are checked, by their names in the registry of RFC 9530, 7.2; others are passed over. */
 const ALGORITHMS = [
@@ -78,7 +78,7 @@ function dictionaryOf(header: string | string[]): Dictionary | null {
 function unreadable(found: string, expected: string): SnapshotError<'invalid_request'> {
   return new SnapshotError(
     'invalid_request',
-    `Content-Digest cannot be read at ${quoteSent(found)}; send ${expected} or leave it out.`,
+    `Content-Digest cannot be read at ${quote(found)}; send ${expected} or leave it out.`,
     { expected },
   );
 }

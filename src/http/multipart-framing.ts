@@ -1,5 +1,5 @@
 import { SnapshotError } from '../contract/errors.ts';
-import { quoteSent } from './inert-text.ts';
+import { quote } from '../contract/text.ts';
 import { HeaderBlock, malformedPart, unterminated, type PartHeaders } from './multipart-headers.ts';
 
 const CR = 0x0d;
@@ -81,8 +81,7 @@ export class MultipartFraming {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#state === 'epilogue' && this.#epilogueBytes !== 1) return;
     const last = this.#parts.at(-1);
-    const where =
-      last === undefined ? '' : `, in or after part ${this.#parts.length} (${quoteSent(last.name)})`;
+    const where = last === undefined ? '' : `, in or after part ${this.#parts.length} (${quote(last.name)})`;
     throw new SnapshotError(
       'malformed_multipart',
       this.#passed === 0
@@ -194,7 +193,7 @@ export class MultipartFraming {
     if (this.#heldHeader > 0) throw unterminated(`part ${this.#parts.length}`);
     if (part.contentLength !== undefined && part.contentLength !== part.byteLength) {
       throw malformedPart(
-        `part ${this.#parts.length} (${quoteSent(part.name)})`,
+        `part ${this.#parts.length} (${quote(part.name)})`,
         `has ${part.byteLength} bytes of payload but a Content-Length of ${part.contentLength}`,
         'send the payload whole, or leave that header out',
       );

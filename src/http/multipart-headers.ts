@@ -1,6 +1,6 @@
 /** What the headers of a multipart body say: its boundary, and of each part its name, file name, form and length. */
 import { SnapshotError } from '../contract/errors.ts';
-import { quoteSent } from './inert-text.ts';
+import { quote } from '../contract/text.ts';
 
 /** Of one part. */
 const MAX_LINES = 64;
@@ -74,7 +74,7 @@ export function boundaryOf(contentType: string | undefined): string {
   const semicolon = value.indexOf(';');
   const mediaType = trimBlanks(semicolon === -1 ? value : value.slice(0, semicolon));
   if (mediaType.toLowerCase() !== FORM_DATA) {
-    const actual = value === '' ? 'none' : quoteSent(mediaType);
+    const actual = value === '' ? 'none' : quote(mediaType);
     throw new SnapshotError(
       'unsupported_media_type',
       `The Content-Type of the request is ${actual}; send a ${FORM_DATA} body with a boundary parameter.`,
@@ -172,7 +172,7 @@ function readMediaType(value: string | undefined, where: string): string {
   if (MEDIA_TYPE.test(type) && hasOnlyParameters(parameters)) return type.toLowerCase();
   throw malformedPart(
     where,
-    `has the Content-Type ${quoteSent(value)}, which is no media type`,
+    `has the Content-Type ${quote(value)}, which is no media type`,
     'send one such as application/octet-stream, or leave that header out',
   );
 }
@@ -218,12 +218,12 @@ function refuseEncodings(transfer: string | undefined, content: string | undefin
   if (transfer !== undefined && !UNENCODED.has(transfer.toLowerCase())) {
     throw malformedPart(
       where,
-      `has the Content-Transfer-Encoding ${quoteSent(transfer)}, which is never decoded`,
+      `has the Content-Transfer-Encoding ${quote(transfer)}, which is never decoded`,
       raw,
     );
   }
   if (content !== undefined && content.toLowerCase() !== 'identity') {
-    throw malformedPart(where, `has the Content-Encoding ${quoteSent(content)}, which is never decoded`, raw);
+    throw malformedPart(where, `has the Content-Encoding ${quote(content)}, which is never decoded`, raw);
   }
 }
 

@@ -8,8 +8,8 @@ import { SnapshotError } from '../contract/errors.ts';
 import { isArrayKey } from '../contract/ids.ts';
 import { arrayKeyOfFileName } from '../contract/package.ts';
 import { NPY_MEDIA_TYPE, readNpy } from '../contract/npy.ts';
+import { quote } from '../contract/text.ts';
 import type { IncomingPayload } from '../store/arrivals.ts';
-import { quoteSent } from './inert-text.ts';
 import { MultipartFraming, type FramedPart } from './multipart-framing.ts';
 import { boundaryOf } from './multipart-headers.ts';
 
@@ -87,7 +87,7 @@ export async function* readParts(
       };
       if (!reading.finished) {
         throw new Error(
-          `Part ${count} (${quoteSent(seen.name)}) must be read to its end before the next one is asked for.`,
+          `Part ${count} (${quote(seen.name)}) must be read to its end before the next one is asked for.`,
         );
       }
     }

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import type { Exchange } from './connections.ts';
-import { inertJson } from './inert-text.ts';
+import { inertJson } from '../contract/text.ts';
 import { asSnapshotError } from './problems.ts';
 import type { Transfers } from './transfers.ts';
 

@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { inertJson, inertText } from '../../src/http/inert-text.ts';
+import { inertJson, inertText } from '../../src/contract/text.ts';
 import { problemOf, jsonOf } from '../support/http.ts';
 import { appForTest, runCommand, startApp, type RunningApp } from '../support/service.ts';
 import { idOf, temporaryRoot } from '../support/stores.ts';
