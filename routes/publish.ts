@@ -39,7 +39,7 @@ const requestBody: JsonObject = {
         type: 'object',
         required: ['metadata'],
         properties: { metadata: { $ref: schemaRef('DraftManifest') } },
-        propertyNames: { pattern: `^(${KEY}|array-${KEY}\\.(bin|npy))$` },
+        propertyNames: { type: 'string', pattern: `^(${KEY}|array-${KEY}\\.(bin|npy))$` },
         // Generators of clients see parts of free names here, and not under patternProperties. Without a type, as TypeScript
         // has no index signature that would leave `metadata` its own.
         additionalProperties: {

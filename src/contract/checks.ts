@@ -269,7 +269,7 @@ function refuseUnknown(
 export function byArrayKey<T>(description: string, entry: Check<T>): Check<Readonly<Record<ArrayKey, T>>> {
   const schema = {
     type: 'object',
-    propertyNames: { pattern: ARRAY_KEY_PATTERN.source },
+    propertyNames: { type: 'string', pattern: ARRAY_KEY_PATTERN.source },
     additionalProperties: entry.schema,
     description,
   };

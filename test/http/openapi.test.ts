@@ -161,6 +161,20 @@ describe('What generators of clients need', () => {
     }
   });
 
+  test('a type for free names, and a schema for whatever is sent, bytes too', () => {
+    const names: Json[] = [];
+    const contents: Json[] = [];
+    JSON.stringify(document, (name, value: Json) => {
+      if (name === 'propertyNames') names.push(value);
+      if (name === 'content') contents.push(...Object.values<Json>(value));
+      return value;
+    });
+    expect(names).toHaveLength(3);
+    for (const { type } of names) expect(type).toBe('string');
+    expect(contents.length).toBeGreaterThan(20);
+    for (const { schema } of contents) expect(Object.keys(schema).join()).toMatch(/\b(?:type|\$ref)\b/u);
+  });
+
   test('parts of free names as additional properties, and no other names', () => {
     const { schema } = document.paths['/snapshots'].post.requestBody.content['multipart/form-data'];
     expect(schema.additionalProperties).toMatchObject({ contentMediaType: 'application/octet-stream' });

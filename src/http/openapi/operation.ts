@@ -10,7 +10,7 @@ import { COMMON_HEADERS, headerRefs, HEADERS, type HeaderName } from './headers.
 
 interface Content {
   readonly mediaType: string;
-  /** A component, or a schema of its own; bytes have none. */
+  /** A component, or a schema of its own; bytes without it. */
   readonly schema?: SchemaName | JsonObject;
   readonly examples?: Readonly<Record<string, JsonObject>>;
 }
@@ -61,6 +61,9 @@ export const READ_REFUSALS = [
 ] as const;
 
 export const UNCHANGED = 'The client has these very bytes; given only after the same proof.';
+
+/** Generators of clients give a blob for it; OpenAPI 3.1 takes the format as it takes any. */
+const BYTES: JsonObject = { type: 'string', format: 'binary' };
 
 /** An answer for people. */
 export const PAGE: Success = {
@@ -241,11 +244,9 @@ function successResponse(success: Success, withContent: boolean): JsonObject {
   };
 }
 
-function contentOf({ schema, examples }: Content): JsonObject {
+function contentOf({ schema = BYTES, examples }: Content): JsonObject {
   return {
-    ...(schema === undefined
-      ? {}
-      : { schema: typeof schema === 'string' ? { $ref: schemaRef(schema) } : schema }),
+    schema: typeof schema === 'string' ? { $ref: schemaRef(schema) } : schema,
     ...(examples === undefined ? {} : { examples }),
   };
 }
