@@ -4,6 +4,7 @@ import type {
   ClientOptions,
   ListedSnapshot,
   ListPageOptions,
+  Page,
   SnapshotClient,
   SnapshotSummary,
 } from '../client/index.ts';
@@ -61,33 +62,38 @@ const OPTION_NAMES: Readonly<Record<string, string>> = {
   socketPath: '--socket (SNAPSHOTS_SOCKET)',
 };
 
-async function newClient(options: ClientOptions): Promise<SnapshotClient> {
+/** The caller closes it. `names` are what its options are called where they were typed. */
+export async function openClient(
+  { url, token, socket, timeout }: ConnectionOptions,
+  patience: Pick<ClientOptions, 'timeouts' | 'retry'> = {},
+  names = OPTION_NAMES,
+): Promise<SnapshotClient> {
   // Only here: help, versions and wrong words are told without the weight of a client.
   const { InvalidOptionError, SnapshotClient: Client } = await import('../client/index.ts');
+  const ms = timeout === undefined ? undefined : Math.round(timeout * 1000);
   try {
-    return new Client(options);
+    return new Client({
+      ...patience,
+      // A variable that is set to nothing counts as not set.
+      baseUrl: url === '' ? DEFAULT_URL : url,
+      ...(token === undefined || token === '' ? {} : { token }),
+      ...(socket === undefined || socket === '' ? {} : { socketPath: socket }),
+      ...(ms === undefined ? {} : { timeouts: { connectMs: ms, headersMs: ms, bodyMs: ms } }),
+    });
   } catch (error) {
     if (!(error instanceof InvalidOptionError)) throw error;
     const { option, problem } = error;
-    throw new InvalidOptionError(OPTION_NAMES[option] ?? option, problem, { cause: error });
+    throw new InvalidOptionError(names[option] ?? option, problem, { cause: error });
   }
 }
 
 /** Runs `work` with a client and closes it. */
 export async function withClient<T>(
-  { url, token, socket, timeout }: ConnectionOptions,
+  options: ConnectionOptions,
   work: (client: SnapshotClient) => Promise<T>,
   patience: Pick<ClientOptions, 'timeouts' | 'retry'> = {},
 ): Promise<T> {
-  const ms = timeout === undefined ? undefined : Math.round(timeout * 1000);
-  const client = await newClient({
-    ...patience,
-    // A variable that is set to nothing counts as not set.
-    baseUrl: url === '' ? DEFAULT_URL : url,
-    ...(token === undefined || token === '' ? {} : { token }),
-    ...(socket === undefined || socket === '' ? {} : { socketPath: socket }),
-    ...(ms === undefined ? {} : { timeouts: { connectMs: ms, headersMs: ms, bodyMs: ms } }),
-  });
+  const client = await openClient(options, patience);
   try {
     return await work(client);
   } finally {
@@ -99,15 +105,16 @@ const ID_BEGINNING = /^[0-9a-f]{1,31}$/u;
 const LATEST = /^latest(?::(?<namespace>.+))?$/su;
 const MOST_SHOWN = 10;
 
+/** Whatever has a listing to look ids up in: a client, or a store that was opened by its address. */
+export interface Lister {
+  listPage(options: ListPageOptions): Promise<Page<ListedSnapshot>>;
+}
+
 /**
  * The id that is meant: a whole one, the beginning of one, or the last finished (of a namespace). What is found this way
  * is proven when it is read. Anything else is passed on, for the client to refuse. Throws `CommandError`.
  */
-export async function resolveId(
-  client: SnapshotClient,
-  text: string,
-  signal?: AbortSignal,
-): Promise<SnapshotId> {
+export async function resolveId(client: Lister, text: string, signal?: AbortSignal): Promise<SnapshotId> {
   const isWhole: boolean = isSnapshotId(text);
   if (isWhole) return text;
   const latest = LATEST.exec(text);
@@ -128,7 +135,7 @@ export async function resolveId(
 
 /** As many entries as asked for, and where they go on; a page may hold fewer than it was asked for, or none. */
 export async function listed(
-  client: SnapshotClient,
+  client: Lister,
   { limit, after: start, ...query }: ListPageOptions & { readonly limit: number },
 ): Promise<{ readonly items: readonly ListedSnapshot[]; readonly next: string | null }> {
   const items: ListedSnapshot[] = [];
@@ -146,7 +153,7 @@ export async function listed(
 const PAGE_SIZE = 1000;
 
 async function latestId(
-  client: SnapshotClient,
+  client: Lister,
   namespace: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<SnapshotId> {
@@ -167,7 +174,7 @@ async function latestId(
 
 /** At most `limit` published ids with this beginning, without proving their bytes; a damaged one is one of them. */
 export async function beginningWith(
-  client: SnapshotClient,
+  client: Lister,
   beginning: string,
   limit: number,
   signal?: AbortSignal,
@@ -259,7 +266,7 @@ export function noteUnless({ json = false }: OutputOptions, line: string): void 
   if (!json) note(line);
 }
 
-function positiveNumber(text: string): number {
+export function positiveNumber(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !Number.isFinite(value) || value <= 0) {
     throw new InvalidArgumentError('Expected a number greater than 0.');

@@ -32,10 +32,16 @@ export async function openLocalStore(
 /** Shipped with the package; three levels up from `dist/src/cli`, two from `src/cli`. */
 const EXAMPLES = ['../../../examples/contexts.json', '../../examples/contexts.json'];
 
-/** From `path`, else from SNAPSHOTS_CONTEXTS, else the shipped example with a warning. Throws `CommandError`. */
-async function loadDeclarations(path: string | undefined): Promise<Declarations> {
+/** The file that is named for the declarations; null where none is. */
+export function namedDeclarations(path: string | undefined): string | null {
   const given = path ?? process.env['SNAPSHOTS_CONTEXTS'];
-  if (given !== undefined && given !== '') return parse(given, await read(given));
+  return given === undefined || given === '' ? null : given;
+}
+
+/** From `path`, else from SNAPSHOTS_CONTEXTS, else the shipped example with a warning. Throws `CommandError`. */
+export async function loadDeclarations(path: string | undefined): Promise<Declarations> {
+  const given = namedDeclarations(path);
+  if (given !== null) return parse(given, await read(given));
   for (const example of EXAMPLES) {
     const file = fileURLToPath(new URL(example, import.meta.url));
     const bytes = await readFile(file).catch(() => null);
