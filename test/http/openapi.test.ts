@@ -169,10 +169,10 @@ describe('What generators of clients need', () => {
       if (name === 'content') contents.push(...Object.values<Json>(value));
       return value;
     });
-    expect(names).toHaveLength(3);
+    expect(names.length).toBeGreaterThan(2);
     for (const { type } of names) expect(type).toBe('string');
     expect(contents.length).toBeGreaterThan(20);
-    for (const { schema } of contents) expect(Object.keys(schema).join()).toMatch(/\b(?:type|\$ref)\b/u);
+    for (const { schema } of contents) expect('type' in schema || '$ref' in schema).toBe(true);
   });
 
   test('parts of free names as additional properties, and no other names', () => {
