@@ -6,6 +6,8 @@ import type { ArrayKey, SnapshotId } from './ids.ts';
 export const MANIFEST_FILE = 'manifest.json';
 /** Completes a package: written last. */
 export const MARKER_FILE = 'complete.sha256';
+/** Bytes of the marker: 64 hex digits and a newline. */
+export const MARKER_BYTES = 65;
 /** Names the snapshot an attempt is for: written first, optional in a package. */
 export const INTENT_FILE = 'intent.json';
 

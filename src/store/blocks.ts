@@ -82,25 +82,31 @@ function macOf(key: Uint8Array, index: number, block: Uint8Array): Buffer {
   return cipher.getAuthTag();
 }
 
-/** Collects the codes of a payload of `size` bytes while its blocks are read in order. */
+/** Collects the codes of a payload while its blocks are read in order; of about `size` bytes, where that is known before. */
 export class BlockMacsBuilder {
   readonly #key = randomBytes(KEY_BYTES);
-  readonly #macs: Uint8Array;
+  #macs: Uint8Array;
   #count = 0;
 
   constructor(size: number) {
-    // Memory of its own: between threads a view travels with all of what it is cut from.
     this.#macs = new Uint8Array(Math.ceil(size / BLOCK_BYTES) * MAC_BYTES);
   }
 
   /** Takes the next block: `BLOCK_BYTES` bytes, fewer only at the end. */
   add(block: Uint8Array): void {
-    this.#macs.set(macOf(this.#key, this.#count, block), this.#count * MAC_BYTES);
+    const at = this.#count * MAC_BYTES;
+    if (at === this.#macs.length) {
+      const grown = new Uint8Array(Math.max(at * 2, MAC_BYTES));
+      grown.set(this.#macs);
+      this.#macs = grown;
+    }
+    this.#macs.set(macOf(this.#key, this.#count, block), at);
     this.#count += 1;
   }
 
   build(): BlockMacs {
-    return { key: new Uint8Array(this.#key), macs: this.#macs };
+    // Memory of its own: between threads a view travels with all of what it is cut from.
+    return { key: new Uint8Array(this.#key), macs: this.#macs.slice(0, this.#count * MAC_BYTES) };
   }
 }
 

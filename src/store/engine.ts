@@ -27,7 +27,6 @@ import {
 import type { Descriptor, FileStamp, FileSystem } from './file-system.ts';
 import { closeAfterFailure, openRegularFile } from './io.ts';
 import {
-  checkLength,
   PayloadFile,
   provePayload,
   readBlock,
@@ -37,11 +36,9 @@ import {
   type BlockRead,
   type Ending,
   type KnownProofs,
-  type PayloadClaim,
   type StoredFile,
 } from './payload-proof.ts';
 import {
-  named,
   provePayloads,
   verifyFrame,
   type PackageRequest,
@@ -50,6 +47,7 @@ import {
   type VerificationContext,
   type VerifiedPackage,
 } from './verification.ts';
+import { checkLength, claimOf, named, type PayloadClaim } from './package-checks.ts';
 
 /** An array as it lies in a package whose frame was proven. */
 export interface OpenedPayload extends ProvenFrame {
@@ -244,12 +242,11 @@ export class Engine {
         array: key,
       });
     }
-    const { file, byte_length, sha256 } = entry;
-    const claim = { file, byte_length, sha256 };
+    const claim = claimOf(entry);
     const frame = { manifestBytes: owned(manifestBytes), manifestSha256, hasIntent, claim };
     return about(snapshotId, async () => {
-      if (Number(byte_length) <= SMALL_PAYLOAD_BYTES) {
-        const bytes = new Uint8Array(Number(byte_length));
+      if (Number(claim.byte_length) <= SMALL_PAYLOAD_BYTES) {
+        const bytes = new Uint8Array(Number(claim.byte_length));
         // Whatever was proven before: these are the bytes that leave, so it is these that are proven.
         const stamp = await provePayload(this.#fs, { directory, claim, into: bytes }, turn);
         return { ...frame, stamp, bytes: deliver ? bytes : null, descriptor: null };
@@ -280,7 +277,7 @@ function openPayload(
 ): { readonly stamp: FileStamp; readonly descriptor: Descriptor } {
   const { file, stat } = openRegularFile(fs, `${directory}/${claim.file}`, claim.file);
   try {
-    checkLength(claim, stat);
+    checkLength(claim, stat.size);
   } catch (error) {
     closeAfterFailure(fs, file);
     throw error;

@@ -4,7 +4,7 @@
  */
 import { pMapIterable } from 'p-map';
 import { INTENT_FILE, MARKER_FILE, intentBytes } from '../contract/package.ts';
-import { isAnySnapshotError, type SnapshotError } from '../contract/errors.ts';
+import { isAnySnapshotError, messageInFull, type SnapshotError } from '../contract/errors.ts';
 import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
 import type { IncompleteAttempt, Phase } from '../contract/listings.ts';
 import { parseStrictJson } from '../contract/strict-json.ts';
@@ -12,8 +12,19 @@ import type { DirectoryEntry, FileStat, FileSystemReader } from './file-system.t
 import { errnoOf, isMissing, readAtMost, withFile } from './io.ts';
 import { isAttemptName, STAGING } from './layout.ts';
 import type { Turn } from './payload-proof.ts';
-import { byBytes, cursorOfName, isText, nameAsText, nameOfCursor, SortedRuns } from './sorted-names.ts';
-import { quoted, verifyPackage, type VerificationContext } from './verification.ts';
+import {
+  byBytes,
+  cursorOfName,
+  inOrder,
+  isText,
+  nameAsText,
+  nameOfCursor,
+  SortedRuns,
+  type NamesSource,
+} from './sorted-names.ts';
+import { verifyPackage, type VerificationContext } from './verification.ts';
+import { ByteBoundedCache } from './byte-bounded-cache.ts';
+import { quoted, type PackageEntry } from './package-checks.ts';
 
 export interface IncompleteQuery {
   readonly limit?: number;
@@ -26,7 +37,7 @@ export interface IncompleteListing {
   readonly next: string | null;
 }
 
-/** One name that was looked at; null where the attempt was renamed away meanwhile. */
+/** One name that was looked at; null where the attempt became a snapshot. */
 export interface AttemptLook {
   readonly entry: IncompleteAttempt | null;
   readonly cursor: string;
@@ -34,8 +45,9 @@ export interface AttemptLook {
 }
 
 export interface StagingSource {
-  /** Names in `staging/` in pieces of at most a few thousand, each character one byte. */
-  readonly names: () => AsyncIterable<readonly string[]>;
+  /** Names of the room of attempts, each character one byte. */
+  readonly names: NamesSource;
+  /** Null where the attempt became a snapshot. */
   readonly inspect: (name: string, signal: AbortSignal) => Promise<IncompleteAttempt | null>;
   /** Inspections under way at once. */
   readonly width: number;
@@ -49,15 +61,13 @@ export async function* lookAtAttempts(
   const ended = new AbortController();
   const all = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
   const start = after === undefined ? undefined : nameOfCursor(after);
-  const runs = new SortedRuns<string>(byBytes);
   try {
-    for await (const names of source.names()) {
-      all.throwIfAborted();
-      runs.add(names.filter((name) => start === undefined || name > start));
-    }
+    const names = source.names.areOrdered
+      ? inOrder(source.names.from(start))
+      : await sorted(source.names.from(start), start, all);
     const width = Math.max(1, Math.min(source.width, limit ?? source.width));
     const looks = pMapIterable(
-      runs,
+      names,
       async ({ item: name, isLast }): Promise<AttemptLook> => {
         all.throwIfAborted();
         const entry = isText(name) ? await source.inspect(nameAsText(name), all) : unnamable(name);
@@ -74,6 +84,19 @@ export async function* lookAtAttempts(
   }
 }
 
+async function sorted(
+  pieces: AsyncIterable<readonly string[]>,
+  start: string | undefined,
+  signal: AbortSignal,
+): Promise<SortedRuns<string>> {
+  const runs = new SortedRuns<string>(byBytes);
+  for await (const names of pieces) {
+    signal.throwIfAborted();
+    runs.add(names.filter((name) => start === undefined || name > start));
+  }
+  return runs;
+}
+
 /** A page ends after so many bytes of entries, or so long a time, also before its `limit`; then `next` leads on. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 const PAGE_MS = 5_000;
@@ -88,8 +111,8 @@ export async function collectAttempts(
   let bytes = 0;
   for await (const { entry, cursor, isLast } of looks) {
     if (entry !== null) incomplete.push(entry);
-    if (limit === undefined || isLast || entry === null) continue;
-    bytes += Buffer.byteLength(JSON.stringify(entry));
+    if (limit === undefined || isLast) continue;
+    if (entry !== null) bytes += Buffer.byteLength(JSON.stringify(entry));
     const isFull =
       incomplete.length >= limit || bytes > PAGE_BYTES || performance.now() - startedAt > PAGE_MS;
     if (isFull) return { incomplete, next: cursor };
@@ -109,13 +132,57 @@ function unnamable(name: string): IncompleteAttempt {
   };
 }
 
-const MAX_INTENT_BYTES = 256;
+export const MAX_INTENT_BYTES = 256;
 
-interface Facts {
+/** What is known of an attempt so far. */
+export interface AttemptFacts {
+  /** Where it lies, relative to the root. */
+  readonly path: string;
   readonly name: string;
   readonly snapshotId: SnapshotId | null;
   readonly byteLength: bigint;
   readonly modifiedNs: bigint | null;
+}
+
+/** Wherever it lies: what its names say first, then its proof. Throws what the proof throws; see `reportOf`. */
+export async function judgeAttempt(
+  facts: AttemptFacts,
+  entries: readonly PackageEntry[],
+  prove: (snapshotId: SnapshotId) => Promise<unknown>,
+  unpublished: string,
+): Promise<IncompleteAttempt> {
+  const { name, snapshotId } = facts;
+  if (!isAttemptName(name)) {
+    return report(facts, 'INVALID', 'The name is not that of an attempt (32 lowercase hex digits).');
+  }
+  const irregular = entries.find((entry) => entry.kind !== 'file');
+  if (irregular !== undefined) {
+    const found = `${quoted(irregular.name)} is a ${irregular.kind}`;
+    return report(facts, 'INVALID', `An attempt holds regular files only; ${found}.`);
+  }
+  if (!entries.some((entry) => entry.name === INTENT_FILE))
+    return report(facts, 'INVALID', `${INTENT_FILE} is missing: the attempt ended before it was written.`);
+  if (snapshotId === null) {
+    return report(facts, 'INVALID', `${INTENT_FILE} does not name a snapshot in canonical JSON.`);
+  }
+  if (!entries.some((entry) => entry.name === MARKER_FILE)) {
+    const files = entries.length - 1;
+    const held = files === 1 ? '1 further file' : `${files} further files`;
+    return report(
+      facts,
+      'STAGING',
+      `No completion marker: still being written, refused, or interrupted, with ${held}.`,
+    );
+  }
+  await prove(snapshotId);
+  return report(facts, 'VALIDATED', unpublished);
+}
+
+/** The report of an attempt whose proof was refused. */
+export function refusedAttempt(facts: AttemptFacts, error: SnapshotError): IncompleteAttempt {
+  const unreadable =
+    error.code === 'unavailable' || (error.code === 'storage_integrity' && isUnreadable(error));
+  return report(facts, unreadable ? 'UNAVAILABLE' : 'INVALID', error.message);
 }
 
 /** Null where the entry is gone: a publication renamed it away after it was listed. */
@@ -127,7 +194,13 @@ export async function inspectAttempt(
 ): Promise<IncompleteAttempt | null> {
   const { fs } = context;
   const directory = `${staging}/${name}`;
-  let facts: Facts = { name, snapshotId: null, byteLength: 0n, modifiedNs: null };
+  let facts: AttemptFacts = {
+    path: `${STAGING}/${name}`,
+    name,
+    snapshotId: null,
+    byteLength: 0n,
+    modifiedNs: null,
+  };
   try {
     const own = fs.statEntry(directory);
     facts = { ...facts, modifiedNs: own.mtimeNs };
@@ -143,63 +216,24 @@ export async function inspectAttempt(
     facts = measure(fs, directory, own, entries, facts);
     const intent = entries.some((entry) => entry.name === INTENT_FILE && entry.kind === 'file');
     if (intent) facts = { ...facts, snapshotId: readIntent(fs, directory) };
-    return await judge(context, directory, entries, facts, intent, turn);
+    const prove = (snapshotId: SnapshotId) =>
+      verifyPackage(context, { directory, snapshotId, stage: 'complete', payloads: 'all' }, turn);
+    return await judgeAttempt(facts, entries, prove, NOT_RENAMED);
   } catch (error) {
     return failed(fs, directory, facts, error);
   }
 }
 
-async function judge(
-  context: VerificationContext,
-  directory: string,
-  entries: readonly DirectoryEntry[],
-  facts: Facts,
-  intent: boolean,
-  turn: Turn,
-): Promise<IncompleteAttempt> {
-  const { name, snapshotId } = facts;
-  if (!isAttemptName(name)) {
-    return report(facts, 'INVALID', 'The name is not that of an attempt (32 lowercase hex digits).');
-  }
-  const irregular = entries.find((entry) => entry.kind !== 'file');
-  if (irregular !== undefined) {
-    const found = `${quoted(irregular.name)} is a ${irregular.kind}`;
-    return report(facts, 'INVALID', `An attempt holds regular files only; ${found}.`);
-  }
-  if (!intent)
-    return report(facts, 'INVALID', `${INTENT_FILE} is missing: the attempt ended before it was written.`);
-  if (snapshotId === null) {
-    return report(facts, 'INVALID', `${INTENT_FILE} does not name a snapshot in canonical JSON.`);
-  }
-  if (!entries.some((entry) => entry.name === MARKER_FILE)) {
-    const files = entries.length - 1;
-    const held = files === 1 ? '1 further file' : `${files} further files`;
-    return report(
-      facts,
-      'STAGING',
-      `No completion marker: still being written, refused, or interrupted, with ${held}.`,
-    );
-  }
-  await verifyPackage(context, { directory, snapshotId, stage: 'complete', payloads: 'all' }, turn);
-  return report(
-    facts,
-    'VALIDATED',
-    'A complete package that was not renamed into snapshots/: it is not published.',
-  );
-}
+const NOT_RENAMED = 'A complete package that was not renamed into snapshots/: it is not published.';
 
 function failed(
   fs: FileSystemReader,
   directory: string,
-  facts: Facts,
+  facts: AttemptFacts,
   error: unknown,
 ): IncompleteAttempt | null {
   if (wasRenamedAway(fs, directory, facts.name)) return null;
-  if (isAnySnapshotError(error)) {
-    const unreadable =
-      error.code === 'unavailable' || (error.code === 'storage_integrity' && isUnreadable(error));
-    return report(facts, unreadable ? 'UNAVAILABLE' : 'INVALID', error.message);
-  }
+  if (isAnySnapshotError(error)) return refusedAttempt(facts, error);
   const code = errnoOf(error);
   if (code === undefined) throw error;
   return report(facts, 'UNAVAILABLE', `The attempt cannot be read (${code}).`);
@@ -224,6 +258,11 @@ function readIntent(fs: FileSystemReader, directory: string): SnapshotId | null 
   const bytes = withFile(fs, `${directory}/${INTENT_FILE}`, INTENT_FILE, 'intent', (file) =>
     readAtMost(fs, file, MAX_INTENT_BYTES),
   );
+  return idOfIntent(bytes);
+}
+
+/** The id that an intent names, or null where it is none. */
+export function idOfIntent(bytes: Uint8Array): SnapshotId | null {
   try {
     const value = parseStrictJson(bytes);
     if (value === null || typeof value !== 'object' || !('snapshot_id' in value)) return null;
@@ -235,13 +274,37 @@ function readIntent(fs: FileSystemReader, directory: string): SnapshotId | null 
   }
 }
 
+/** What is kept of the reasons for which attempts were refused, in all and of each. */
+const REASON_BYTES = 2 * 1024 * 1024;
+const MAX_REASON = 1_000;
+const REASON_OVERHEAD = 100;
+
+/** An attempt shows what lies in it, and never why it ended; that is kept while the process lives. */
+export class RefusalReasons {
+  /** By the location of the attempt. */
+  readonly #reasons = new ByteBoundedCache<string, string>(REASON_BYTES);
+
+  keep(error: unknown): void {
+    if (!isAnySnapshotError(error) || error.attempt === undefined) return;
+    const detail = messageInFull(error);
+    const reason = `${error.code}: ${detail.length > MAX_REASON ? `${detail.slice(0, MAX_REASON)}…` : detail}`;
+    this.#reasons.set(error.attempt, reason, 2 * (error.attempt.length + reason.length) + REASON_OVERHEAD);
+  }
+
+  addTo(attempt: IncompleteAttempt | null): IncompleteAttempt | null {
+    const reason = attempt === null ? undefined : this.#reasons.get(attempt.path);
+    if (attempt === null || reason === undefined) return attempt;
+    return { ...attempt, diagnostic: `${attempt.diagnostic} It was refused with ${reason}` };
+  }
+}
+
 function measure(
   fs: FileSystemReader,
   directory: string,
   own: FileStat,
   entries: readonly DirectoryEntry[],
-  facts: Facts,
-): Facts {
+  facts: AttemptFacts,
+): AttemptFacts {
   let byteLength = 0n;
   let modifiedNs = own.mtimeNs;
   for (const entry of entries) {
@@ -253,9 +316,9 @@ function measure(
   return { ...facts, byteLength, modifiedNs };
 }
 
-function report(facts: Facts, phase: Phase, diagnostic: string): IncompleteAttempt {
+export function report(facts: AttemptFacts, phase: Phase, diagnostic: string): IncompleteAttempt {
   return {
-    path: `${STAGING}/${facts.name}`,
+    path: facts.path,
     snapshot_id: facts.snapshotId,
     phase,
     diagnostic,
@@ -296,7 +359,7 @@ export function measureAttempts(
     try {
       const own = fs.statEntry(directory);
       if (own.ctimeNs === ctimeNs) return 'unchanged';
-      const facts = { name, snapshotId: null, byteLength: 0n, modifiedNs: null };
+      const facts = { path: name, name, snapshotId: null, byteLength: 0n, modifiedNs: null };
       if (own.kind !== 'directory') return { byteLength: 0n, ctimeNs: own.ctimeNs, modifiedNs: own.mtimeNs };
       const { byteLength, modifiedNs } = measure(fs, directory, own, fs.listDirectory(directory), facts);
       return { byteLength, ctimeNs: own.ctimeNs, modifiedNs: modifiedNs ?? own.mtimeNs };

@@ -1,6 +1,7 @@
 /** What every use of the port shares: the platform's error codes read in one place, the one read loop and the one write loop. */
 import { SnapshotError, StorageIntegrityError, type IntegrityProblem } from '../contract/errors.ts';
 import type { Descriptor, FileStat, FileSystem, FileSystemReader, FileSystemWriter } from './file-system.ts';
+import { lengthMismatch } from './package-checks.ts';
 
 export function errnoOf(error: unknown): string | undefined {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error) {
@@ -72,20 +73,6 @@ export function readFailure(error: unknown, name: string, problem: IntegrityProb
     { problem: 'unreadable', location: name },
     options,
   );
-}
-
-export function lengthMismatch(
-  name: string,
-  expected: bigint,
-  actual: bigint | 'more',
-): StorageIntegrityError {
-  const found = actual === 'more' ? 'more than that' : `${actual} bytes`;
-  return new StorageIntegrityError(`${name} must be ${expected} bytes long, found ${found}.`, {
-    problem: 'length',
-    location: name,
-    expected: String(expected),
-    actual: String(actual),
-  });
 }
 
 /** The one read loop: fills `buffer` from `position` of the file on; fewer bytes only at the end of the file. */

@@ -13,8 +13,8 @@ import {
 import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
 import type { DamagedSnapshot, SnapshotSummary } from '../contract/listings.ts';
 import type { ProvenManifest } from '../contract/opened.ts';
-import { quoted } from './verification.ts';
-import { byBytes, nameAsText, SortedRuns } from './sorted-names.ts';
+import { quoted } from './package-checks.ts';
+import { byBytes, inOrder, nameAsText, SortedRuns, type NamesSource } from './sorted-names.ts';
 
 export type ListingProof = 'all' | 'frame';
 
@@ -67,16 +67,40 @@ export interface Look {
   readonly isLast: boolean;
   /** So many, from this one on, belong on one page, as no cursor leads between them. */
   readonly together?: number;
+  /** Does not count for the `limit` of a page. */
+  readonly takesNoPlace?: boolean;
 }
 
 export interface ListingSource {
-  /** Names in `snapshots/` in pieces of at most a few thousand, each character one byte. */
-  readonly names: () => AsyncIterable<readonly string[]>;
+  /** Names of the room of snapshots, each character one byte. */
+  readonly names: NamesSource;
   readonly prove: (id: SnapshotId, proof: ListingProof, signal: AbortSignal) => Promise<ListedManifest>;
   /** `finished_at_ns`, from a proven frame. */
   readonly finishedAt: (id: SnapshotId, signal: AbortSignal) => Promise<bigint>;
   /** Proofs under way at once. */
   readonly width: number;
+}
+
+/** Times that are remembered for the order `newest`, each some 100 bytes. */
+const MAX_TIMES = 200_000;
+
+/** Published snapshots do not change, so their times are remembered; each is proven again when it is listed. */
+export class FinishedTimes {
+  readonly #times = new Map<SnapshotId, bigint>();
+  readonly #proveFrame: (id: SnapshotId, signal: AbortSignal) => Promise<ListedManifest>;
+
+  constructor(proveFrame: (id: SnapshotId, signal: AbortSignal) => Promise<ListedManifest>) {
+    this.#proveFrame = proveFrame;
+  }
+
+  async of(id: SnapshotId, signal: AbortSignal): Promise<bigint> {
+    const known = this.#times.get(id);
+    if (known !== undefined) return known;
+    const { manifest } = await this.#proveFrame(id, signal);
+    const finished = BigInt(manifest.snapshot.finished_at_ns);
+    if (this.#times.size < MAX_TIMES) this.#times.set(id, finished);
+    return finished;
+  }
 }
 
 /** Foreign entries, and problems of one listing, that are named; the rest is counted. */
@@ -95,15 +119,16 @@ export async function* lookAtSnapshots(
   const all = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
   const { proof = 'all', damaged = 'fail' } = query;
   try {
-    const { ids, foreign } = await readIds(source, query, all);
+    const { items, foreign } = await readNames(source, query, all);
     if (damaged === 'fail') for (const problem of foreign.problems()) yield problemLook(problem);
     const shown = damaged === 'show' ? foreign.problems(query.limit) : [];
     // Never more ahead than the page may take: what is proven in vain costs others their turn.
     const width = Math.max(1, Math.min(source.width, query.limit ?? source.width));
     const looks = pMapIterable(
-      ids,
+      items,
       async ({ item, isLast }): Promise<Look> => {
         all.throwIfAborted();
+        if ('name' in item) return foreignLook(item.name, { isLast, damaged });
         const { id } = item;
         const rest = { cursor: cursorOf(item), isLast: isLast && shown.length === 0 };
         try {
@@ -124,12 +149,8 @@ export async function* lookAtSnapshots(
       yield look;
     }
     for (const [at, problem] of shown.entries()) {
-      const entry = {
-        snapshot_id: problem.path,
-        problem: { code: 'storage_integrity', detail: problem.message },
-      };
       const together = shown.length - at;
-      yield { entry, problem: null, cursor: null, isLast: together === 1, together };
+      yield { entry: foreignEntry(problem), problem: null, cursor: null, isLast: together === 1, together };
     }
   } finally {
     ended.abort(new Error('The listing is over.'));
@@ -140,35 +161,75 @@ function problemLook(problem: ListingProblem): Look {
   return { entry: null, problem, cursor: null, isLast: false };
 }
 
+/**
+ * A foreign name met on the way through names that come in order: it belongs to the page of the id behind it, takes
+ * nobody's place there, and no page ends with it.
+ */
+function foreignLook(
+  name: string,
+  { isLast, damaged }: { readonly isLast: boolean; readonly damaged: 'show' | 'fail' },
+): Look {
+  const problem = foreignProblem(name);
+  const rest = { cursor: null, isLast, takesNoPlace: true };
+  return damaged === 'show'
+    ? { entry: foreignEntry(problem), problem: null, ...rest }
+    : { entry: null, problem, ...rest };
+}
+
+function foreignEntry({ path, message }: ListingProblem): DamagedSnapshot {
+  return { snapshot_id: path, problem: { code: 'storage_integrity', detail: message } };
+}
+
 /** An id in its place; its time only where the order needs it, `null` where that cannot be told. */
 interface Placed {
   readonly id: SnapshotId;
   readonly finished?: bigint | null;
 }
 
-type Ordered = Iterable<{ readonly item: Placed; readonly isLast: boolean }>;
+type Ordered<T> =
+  | Iterable<{ readonly item: T; readonly isLast: boolean }>
+  | AsyncIterable<{ readonly item: T; readonly isLast: boolean }>;
 
-async function readIds(
+/** A name in its place that is no id. */
+interface ForeignName {
+  readonly name: string;
+}
+
+async function readNames(
   source: ListingSource,
   query: ListingQuery,
   signal: AbortSignal,
-): Promise<{ readonly ids: Ordered; readonly foreign: Foreign }> {
+): Promise<{ readonly items: Ordered<Placed | ForeignName>; readonly foreign: Foreign }> {
   const { order = 'id', after } = query;
   const foreign = new Foreign();
+  if (order === 'id' && source.names.areOrdered) {
+    return { items: placedAsTheyCome(source.names.from(after), signal), foreign };
+  }
   const runs = new SortedRuns<string>(byBytes);
-  for await (const names of source.names()) {
+  for await (const names of source.names.from(undefined)) {
     signal.throwIfAborted();
     for (const name of names) if (!isSnapshotId(name)) foreign.add(name);
     runs.add(
       names.filter((name) => isSnapshotId(name) && (order !== 'id' || after === undefined || name > after)),
     );
   }
-  if (order === 'newest') return { ids: await newestFirst(source, runs, after, signal), foreign };
-  return { ids: placed(runs), foreign };
+  if (order === 'newest') return { items: await newestFirst(source, runs, after, signal), foreign };
+  return { items: placed(runs), foreign };
 }
 
 function* placed(runs: SortedRuns<string>): Generator<{ item: Placed; isLast: boolean }, void, void> {
   for (const { item, isLast } of runs) yield { item: { id: item }, isLast };
+}
+
+/** Nothing is read ahead of what is asked for but one piece of names. */
+async function* placedAsTheyCome(
+  names: AsyncIterable<readonly string[]>,
+  signal: AbortSignal,
+): AsyncGenerator<{ item: Placed | ForeignName; isLast: boolean }, void, void> {
+  for await (const { item, isLast } of inOrder(names)) {
+    signal.throwIfAborted();
+    yield { item: isSnapshotId(item) ? { id: item } : { name: item }, isLast };
+  }
 }
 
 /** Times looked up at once, and sorted at once. */
@@ -179,7 +240,7 @@ async function newestFirst(
   ids: SortedRuns<string>,
   after: string | undefined,
   signal: AbortSignal,
-): Promise<Ordered> {
+): Promise<SortedRuns<Placed>> {
   const start = after === undefined ? undefined : newestCursor(after);
   const runs = new SortedRuns<Placed>(byNewest);
   let run: Placed[] = [];
@@ -245,14 +306,18 @@ class Foreign {
   problems(most = MAX_NAMED): ListingProblem[] {
     const names = this.#names.sort(byBytes).slice(0, Math.min(most, MAX_NAMED));
     const more = this.#count - names.length;
-    return names.map((name, at) => ({
-      path: quoted(nameAsText(name)).slice(1, -1),
-      message:
-        'does not belong into snapshots/: its name is not a snapshot id' +
-        (more > 0 && at + 1 === names.length ? `; and ${more} more` : ''),
-      cause: null,
-    }));
+    return names.map((name, at) =>
+      foreignProblem(name, more > 0 && at + 1 === names.length ? `; and ${more} more` : ''),
+    );
   }
+}
+
+function foreignProblem(name: string, more = ''): ListingProblem {
+  return {
+    path: quoted(nameAsText(name)).slice(1, -1),
+    message: `does not belong into snapshots/: its name is not a snapshot id${more}`,
+    cause: null,
+  };
 }
 
 /** The refusal that says what is wrong with a snapshot; anything else is no property of the snapshot and is thrown. */
@@ -337,12 +402,13 @@ export async function collectListing(
       }
       bytes += length;
     }
-    cursor = look.cursor;
+    // Of what takes no place the page goes on from where it was.
+    if (look.takesNoPlace !== true) cursor = look.cursor;
     if (problem !== null) problems.add(problem);
     if (entry !== null) snapshots.push(entry);
     // A foreign entry belongs to every page, and takes nobody's place on it.
-    if (matching && problem?.cause !== null) seen += 1;
-    if (limit === undefined || isLast || cursor === null) continue;
+    if (matching && problem?.cause !== null && look.takesNoPlace !== true) seen += 1;
+    if (limit === undefined || isLast || look.cursor === null) continue;
     const isFull = seen >= limit && !isFiltered(query);
     const isLate = performance.now() - startedAt > (seen > 0 ? bounds.ms : bounds.emptyMs);
     if (!isFull && !isLate) continue;

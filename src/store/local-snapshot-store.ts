@@ -1,9 +1,9 @@
 /** The store on a disk, without HTTP: publish, open, list and inspect snapshots under one root (PW-07.02, PW-07.18). */
 import type { Declarations } from '../contract/contexts.ts';
-import { isAnySnapshotError, isSnapshotError, messageInFull, SnapshotError } from '../contract/errors.ts';
 import { entryOf, type Comparison } from '../contract/comparison.ts';
+import { isAnySnapshotError, isSnapshotError, SnapshotError } from '../contract/errors.ts';
 import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
-import type { IncompleteAttempt, SnapshotSummary } from '../contract/listings.ts';
+import type { SnapshotSummary } from '../contract/listings.ts';
 import { parseSnapshotMetadata, type DraftManifest } from '../contract/manifest.ts';
 import type { OpenedSnapshot } from '../contract/opened.ts';
 import {
@@ -15,7 +15,6 @@ import {
 } from './arrivals.ts';
 import { BlockPool } from './blocks.ts';
 import { compareSnapshots, type CompareOptions, type ComparedSide } from './comparison.ts';
-import { ByteBoundedCache } from './byte-bounded-cache.ts';
 import { DirectorySyncs } from './directory-syncs.ts';
 import { Engine, inlineExecutor, type Executor, type OpenedPayload, type ThreadCounts } from './engine.ts';
 import { timedFileSystem, type FileSystem, type FreeRoom } from './file-system.ts';
@@ -23,6 +22,7 @@ import { IdLocks } from './id-locks.ts';
 import {
   collectAttempts,
   lookAtAttempts,
+  RefusalReasons,
   StagingMeter,
   type AttemptLook,
   type IncompleteListing,
@@ -35,6 +35,7 @@ import {
   collectListing,
   entriesOf,
   failureOf,
+  FinishedTimes,
   lookAtSnapshots,
   type ListedManifest,
   type ListedSnapshot,
@@ -45,7 +46,8 @@ import {
   type SnapshotListing,
 } from './listing.ts';
 import { nodeFileSystem } from './node-file-system.ts';
-import { ProofMemory } from './proof-memory.ts';
+import type { PayloadProof } from './payload-proof.ts';
+import { FILE_STAMPS, ProofMemory } from './proof-memory.ts';
 import { Proofs } from './proofs.ts';
 import { publishSnapshot } from './publication.ts';
 import {
@@ -71,12 +73,6 @@ import { defaultThreads, workerPool } from './worker-pool.ts';
 
 /** Manifests of one listing in memory at once. */
 const MAX_WIDTH = 8;
-/** Times that are remembered for the order `newest`, each some 100 bytes. */
-const MAX_TIMES = 200_000;
-/** What is kept of the reasons for which attempts were refused, in all and of each. */
-const REASON_BYTES = 2 * 1024 * 1024;
-const MAX_REASON = 1_000;
-const REASON_OVERHEAD = 100;
 /** The coarsest clock of a file system in use. */
 const UNSETTLED_NS = 2_000_000_000n;
 
@@ -99,12 +95,10 @@ export class LocalSnapshotStore implements SnapshotStore {
   readonly #directorySyncs: DirectorySyncs;
   readonly #space: SpaceReserve;
   readonly #drafts: DraftReader;
-  readonly #memory: ProofMemory | null;
+  readonly #memory: ProofMemory<PayloadProof> | null;
   readonly #meter: StagingMeter;
   readonly #listingSource: ListingSource;
-  /** Why attempts were refused, by their location. */
-  readonly #reasons = new ByteBoundedCache<string, string>(REASON_BYTES);
-  readonly #finished = new Map<SnapshotId, bigint>();
+  readonly #reasons = new RefusalReasons();
   #counted: { readonly ctimeNs: bigint | null; readonly count: number } | null = null;
   #prepared: Promise<void> | null = null;
   #forbidden: { readonly problem: string; readonly until: number } | null = null;
@@ -121,7 +115,11 @@ export class LocalSnapshotStore implements SnapshotStore {
     const shares = verify === 'once' ? 2 : 1;
     this.#memory =
       verify === 'once'
-        ? new ProofMemory(options.verifyMaxAgeMs ?? DEFAULT_MAX_AGE_MS, cacheBytes / shares)
+        ? new ProofMemory<PayloadProof>(
+            FILE_STAMPS,
+            options.verifyMaxAgeMs ?? DEFAULT_MAX_AGE_MS,
+            cacheBytes / shares,
+          )
         : null;
     const threads = fileSystem === undefined ? threadsOf(options) : 0;
     const manifestBytes = cacheBytes / shares;
@@ -141,11 +139,12 @@ export class LocalSnapshotStore implements SnapshotStore {
       () => this.#names(staging),
       (attempts) => this.#executor.run('measure', { staging, attempts }),
     );
+    const times = new FinishedTimes((id, signal) => this.#proveFrame(id, signal));
     this.#listingSource = {
-      names: () => this.#names(snapshots),
+      names: { areOrdered: false, from: () => this.#names(snapshots) },
       prove: (id, proof, signal) =>
         proof === 'frame' ? this.#proveFrame(id, signal) : this.readManifest(id, { signal }),
-      finishedAt: (id, signal) => this.#finishedAt(id, signal),
+      finishedAt: (id, signal) => times.of(id, signal),
       width: Math.min(this.#executor.parallelism * 2, MAX_WIDTH),
     };
     this.#directorySyncs = new DirectorySyncs(this.#fs);
@@ -216,7 +215,7 @@ export class LocalSnapshotStore implements SnapshotStore {
       return published;
     } catch (error) {
       this.#noteForbidden(error);
-      this.#keepReason(error);
+      this.#reasons.keep(error);
       throw error;
     }
   }
@@ -374,9 +373,9 @@ export class LocalSnapshotStore implements SnapshotStore {
   ): AsyncGenerator<AttemptLook, void, void> {
     const { staging } = this.#layout;
     const source = {
-      names: () => this.#names(staging),
+      names: { areOrdered: false, from: () => this.#names(staging) },
       inspect: async (name: string, ended: AbortSignal) =>
-        this.#withReason(await this.#executor.run('inspect', { staging, name }, ended)),
+        this.#reasons.addTo(await this.#executor.run('inspect', { staging, name }, ended)),
       width: this.#executor.parallelism * 2,
     };
     return lookAtAttempts(source, query, signal);
@@ -465,20 +464,6 @@ export class LocalSnapshotStore implements SnapshotStore {
     return { fs: this.#fs, executor: this.#executor, blocks: this.#blocks };
   }
 
-  /** An attempt shows what lies in it, and never why it ended; that is kept while the process lives. */
-  #keepReason(error: unknown): void {
-    if (!isAnySnapshotError(error) || error.attempt === undefined) return;
-    const detail = messageInFull(error);
-    const reason = `${error.code}: ${detail.length > MAX_REASON ? `${detail.slice(0, MAX_REASON)}…` : detail}`;
-    this.#reasons.set(error.attempt, reason, 2 * (error.attempt.length + reason.length) + REASON_OVERHEAD);
-  }
-
-  #withReason(attempt: IncompleteAttempt | null): IncompleteAttempt | null {
-    const reason = attempt === null ? undefined : this.#reasons.get(attempt.path);
-    if (attempt === null || reason === undefined) return attempt;
-    return { ...attempt, diagnostic: `${attempt.diagnostic} It was refused with ${reason}` };
-  }
-
   /** That a directory may be written is not all: one that only takes new names (append-only) lets nothing be renamed. */
   #noteForbidden(error: unknown): void {
     if (!isSnapshotError(error, 'unavailable') || !saysForbidden(error.cause)) return;
@@ -518,16 +503,6 @@ export class LocalSnapshotStore implements SnapshotStore {
       this.#proofs.provePackage(request, signal),
     );
     return { manifestSha256, manifest: parseProven(manifestBytes) };
-  }
-
-  /** Published snapshots do not change, so their times are remembered; each is proven again when it is listed. */
-  async #finishedAt(id: SnapshotId, signal: AbortSignal): Promise<bigint> {
-    const known = this.#finished.get(id);
-    if (known !== undefined) return known;
-    const { manifest } = await this.#proveFrame(id, signal);
-    const finished = BigInt(manifest.snapshot.finished_at_ns);
-    if (this.#finished.size < MAX_TIMES) this.#finished.set(id, finished);
-    return finished;
   }
 }
 

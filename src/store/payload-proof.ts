@@ -16,12 +16,18 @@ import {
 import {
   closeAfterFailure,
   closeRead,
-  lengthMismatch,
   openRegularFile,
   readFailure,
   readInto,
   writeFullySync,
 } from './io.ts';
+import {
+  changedWhileRead,
+  checkDigest,
+  checkLength,
+  lengthMismatch,
+  type PayloadClaim,
+} from './package-checks.ts';
 
 /** Payloads up to this size are delivered from memory, larger ones block by block. */
 export const SMALL_PAYLOAD_BYTES = BLOCK_BYTES;
@@ -30,15 +36,6 @@ export const SMALL_PAYLOAD_BYTES = BLOCK_BYTES;
 const SLICE_BYTES = 8 * 1024 * 1024;
 /** What opening, looking at and closing a file costs, in bytes hashed meanwhile. */
 const FILE_COST = 32 * 1024;
-
-/** What of a payload is needed to prove it. */
-export interface PayloadClaim {
-  readonly file: string;
-  /** Decimal uint64. */
-  readonly byte_length: string;
-  /** 64 lowercase hex. */
-  readonly sha256: string;
-}
 
 /** The state in which the checksum of a payload held. */
 export interface PayloadProof extends FileStamp {
@@ -75,12 +72,6 @@ export class Turn {
   }
 }
 
-/** Throws `length` unless the file is as long as its manifest says; needs no read. */
-export function checkLength(claim: Pick<PayloadClaim, 'file' | 'byte_length'>, stamp: FileStamp): void {
-  const expected = BigInt(claim.byte_length);
-  if (stamp.size !== expected) throw lengthMismatch(claim.file, expected, stamp.size);
-}
-
 /** The state of a payload's file as it lies there, proven to have its length. */
 export function statPayload(fs: FileSystemReader, directory: string, claim: PayloadClaim): FileStamp {
   let stamp: FileStamp;
@@ -89,7 +80,7 @@ export function statPayload(fs: FileSystemReader, directory: string, claim: Payl
   } catch (error) {
     throw readFailure(error, claim.file, 'inventory');
   }
-  checkLength(claim, stamp);
+  checkLength(claim, stamp.size);
   return stamp;
 }
 
@@ -115,7 +106,7 @@ export async function provePayload(
   const { file, stat } = openRegularFile(fs, `${directory}/${claim.file}`, claim.file);
   let macs: BlockMacsBuilder | null = null;
   try {
-    checkLength(claim, stat);
+    checkLength(claim, stat.size);
     const size = Number(claim.byte_length);
     if (withMacs === true && size > SMALL_PAYLOAD_BYTES) macs = new BlockMacsBuilder(size);
     checkDigest(claim, await hashFile(fs, file, claim.file, { size, into, macs }, turn));
@@ -172,15 +163,6 @@ async function hashFile(
   return sha256;
 }
 
-/** Throws `checksum` unless the SHA-256 of the stored bytes is the one the manifest claims. */
-function checkDigest(claim: PayloadClaim, actual: string): void {
-  if (actual === claim.sha256) return;
-  throw new StorageIntegrityError(
-    `The stored bytes of ${claim.file} do not have the SHA-256 its manifest claims.`,
-    { problem: 'checksum', location: claim.file, expected: claim.sha256, actual },
-  );
-}
-
 /** One block of a proven payload, read again. Plain data but for `bytes`, which is shared memory where threads are involved. */
 export interface BlockRead {
   readonly file: Descriptor;
@@ -209,13 +191,6 @@ export function readBlock(
   }
   if (!sameStamp(fs.statOpen(file), stamp)) throw changedWhileRead(name);
   if (mac !== null && !hasMac(bytes, mac)) throw changedWhileRead(name);
-}
-
-export function changedWhileRead(name: string): StorageIntegrityError {
-  return new StorageIntegrityError(`${name} changed while it was being read.`, {
-    problem: 'checksum',
-    location: name,
-  });
 }
 
 /**

@@ -7,7 +7,15 @@
 import type { SnapshotId } from '../contract/ids.ts';
 import { ByteBoundedCache } from './byte-bounded-cache.ts';
 import { sameStamp, type FileStamp } from './file-system.ts';
-import type { KnownProofs } from './payload-proof.ts';
+
+/** What tells two states of one payload apart, on whatever it lies. */
+export interface StampRules<S> {
+  readonly same: (a: S, b: S) => boolean;
+  /** The stamp alone, without what else a proof carries. */
+  readonly only: (proof: S) => S;
+  /** Whether it may be remembered by a proof that began at `wall`, in milliseconds since the epoch. */
+  readonly isSettled: (stamp: S, wall: number) => boolean;
+}
 
 /**
  * A file that changed this shortly before its proof may change again within one tick of the file system's clock and keep
@@ -15,12 +23,18 @@ import type { KnownProofs } from './payload-proof.ts';
  */
 const UNSETTLED_NS = 2_000_000_000n;
 
+export const FILE_STAMPS: StampRules<FileStamp> = {
+  same: sameStamp,
+  only: ({ dev, ino, size, mtimeNs, ctimeNs }) => ({ dev, ino, size, mtimeNs, ctimeNs }),
+  isSettled: ({ ctimeNs }, wall) => ctimeNs <= BigInt(Math.trunc(wall)) * 1_000_000n - UNSETTLED_NS,
+};
+
 /** Of one remembered file beside its name: five big integers, a number, the objects around them. */
 const FILE_BYTES = 320;
 const SNAPSHOT_BYTES = 256;
 
-interface Proven {
-  readonly stamp: FileStamp;
+interface Proven<S> {
+  readonly stamp: S;
   /** By the clock that only goes forward. */
   readonly at: number;
 }
@@ -35,13 +49,18 @@ export interface Moment {
 
 const systemClock = (): Moment => ({ monotonic: performance.now(), wall: Date.now() });
 
-export class ProofMemory {
+/** Proofs by the name of the payload's file, as `known` gives and `remember` takes them. */
+type Known<S> = Readonly<Record<string, S>>;
+
+export class ProofMemory<S> {
+  readonly #rules: StampRules<S>;
   readonly #maxAgeMs: number;
   readonly #now: () => Moment;
-  readonly #proven: ByteBoundedCache<SnapshotId, ReadonlyMap<string, Proven>>;
+  readonly #proven: ByteBoundedCache<SnapshotId, ReadonlyMap<string, Proven<S>>>;
 
   /** Beyond `maxBytes` the longest unread is forgotten, which only costs its next reader a proof. */
-  constructor(maxAgeMs: number, maxBytes: number, now: () => Moment = systemClock) {
+  constructor(rules: StampRules<S>, maxAgeMs: number, maxBytes: number, now: () => Moment = systemClock) {
+    this.#rules = rules;
     this.#maxAgeMs = maxAgeMs;
     this.#now = now;
     this.#proven = new ByteBoundedCache(maxBytes);
@@ -57,9 +76,9 @@ export class ProofMemory {
     return this.#now();
   }
 
-  known(id: SnapshotId): KnownProofs {
+  known(id: SnapshotId): Known<S> {
     const oldest = this.#now().monotonic - this.#maxAgeMs;
-    const known: Record<string, FileStamp> = {};
+    const known: Record<string, S> = {};
     for (const [file, { stamp, at }] of this.#proven.get(id) ?? []) if (at >= oldest) known[file] = stamp;
     return known;
   }
@@ -68,14 +87,13 @@ export class ProofMemory {
    * `offered` is what `known` returned for the read that yielded `proven`: a skipped proof keeps its age. A proof is as old
    * as its beginning, however long it took.
    */
-  remember(id: SnapshotId, offered: KnownProofs, proven: KnownProofs, startedAt: Moment): void {
+  remember(id: SnapshotId, offered: Known<S>, proven: Known<S>, startedAt: Moment): void {
     const files = new Map(this.#proven.get(id));
-    const settledBefore = BigInt(Math.trunc(startedAt.wall)) * 1_000_000n - UNSETTLED_NS;
-    for (const [file, { dev, ino, size, mtimeNs, ctimeNs }] of Object.entries(proven)) {
-      if (ctimeNs > settledBefore) continue;
-      const stamp = { dev, ino, size, mtimeNs, ctimeNs };
+    for (const [file, proof] of Object.entries(proven)) {
+      const stamp = this.#rules.only(proof);
+      if (!this.#rules.isSettled(stamp, startedAt.wall)) continue;
       const before = offered[file];
-      if (before === undefined || !sameStamp(before, stamp))
+      if (before === undefined || !this.#rules.same(before, stamp))
         files.set(file, { stamp, at: startedAt.monotonic });
     }
     let bytes = SNAPSHOT_BYTES;

@@ -6,13 +6,9 @@ import pMap from 'p-map';
 import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
 import type { Executor, OpenedPayload } from './engine.ts';
 import { sameStamp, type FileStamp } from './file-system.ts';
-import {
-  changedWhileRead,
-  SMALL_PAYLOAD_BYTES,
-  type KnownProofs,
-  type PayloadProof,
-} from './payload-proof.ts';
-import { named, type PackageRequest, type ProvenFrame, type UnprovenPayload } from './verification.ts';
+import { SMALL_PAYLOAD_BYTES, type KnownProofs, type PayloadProof } from './payload-proof.ts';
+import type { PackageRequest, ProvenFrame, UnprovenPayload } from './verification.ts';
+import { changedWhileRead, named } from './package-checks.ts';
 
 export interface ProvenPackage extends ProvenFrame {
   /** Of every payload, by file name. */
@@ -157,7 +153,7 @@ interface Shared<T> {
 }
 
 /** Work that several may wait for; it goes on while anyone does. */
-class SharedWork<T> {
+export class SharedWork<T> {
   readonly #underWay = new Map<string, Shared<T>>();
 
   async join(

@@ -11,26 +11,13 @@ import {
   markerBytes,
   payloadFileName,
 } from '../contract/package.ts';
-import { dtypeWidth, type Dtype } from '../contract/dtypes.ts';
-import { isAnySnapshotError, isSnapshotError, SnapshotError } from '../contract/errors.ts';
+import { dtypeWidth } from '../contract/dtypes.ts';
+import { isAnySnapshotError, SnapshotError } from '../contract/errors.ts';
 import type { ArrayKey } from '../contract/ids.ts';
-import {
-  buildManifest,
-  type BuiltManifest,
-  type DraftArray,
-  type DraftManifest,
-} from '../contract/manifest.ts';
-import { resolveContext, type Declarations } from '../contract/contexts.ts';
+import { buildManifest, type BuiltManifest, type DraftManifest } from '../contract/manifest.ts';
+import type { Declarations } from '../contract/contexts.ts';
 import type { FileStamp, FileSystem } from './file-system.ts';
-import {
-  checkArrayCount,
-  checkArrivals,
-  checkRunningLength,
-  declaredKey,
-  settledDtype,
-  type IncomingPayload,
-  type StoreLimits,
-} from './arrivals.ts';
+import type { IncomingPayload, StoreLimits } from './arrivals.ts';
 import type { DirectorySyncs } from './directory-syncs.ts';
 import type { Executor } from './engine.ts';
 import { isMissing, saysExists, writeAndSync } from './io.ts';
@@ -45,7 +32,8 @@ import {
 import type { KnownProofs } from './payload-proof.ts';
 import { writePayload, type PayloadWriterContext, type WrittenPayload } from './payload-writer.ts';
 import type { Proofs } from './proofs.ts';
-import { fromSource, publicationFailure, settleAll, type Step } from './publication-errors.ts';
+import { publicationFailure, settleAll, type Step } from './publication-errors.ts';
+import { checkDraft, existsAlready, parentRefusal, receivePayloads, type Received } from './receiving.ts';
 import type { StoreIdentity } from './root.ts';
 import type { PublicationOptions, Published } from './snapshot-store.ts';
 import type { Announced, SpaceClaim, SpaceReserve } from './space-reserve.ts';
@@ -53,8 +41,6 @@ import type { Announced, SpaceClaim, SpaceReserve } from './space-reserve.ts';
 /** The most that is proven in the thread that publishes: well under a millisecond of work. */
 const NEAR_BYTES = 256 * 1024;
 const NEAR_FILES = 16;
-/** Small payloads that may be written while the next one is received. */
-const PAYLOADS_BESIDE = 4;
 
 export interface PublicationContext extends PayloadWriterContext {
   readonly fs: FileSystem;
@@ -168,11 +154,10 @@ class Publication {
     await this.#write(INTENT_FILE, intentBytes(this.#id));
 
     this.#step = 'payloads';
-    const { written, dtypes } = await this.#receive(payloads);
-    checkArrivals(this.#draft, dtypes, written);
+    const { written, draft } = await this.#receive(payloads);
 
     this.#step = 'manifest';
-    const built = buildManifest(settled(this.#draft, dtypes), Object.fromEntries(written));
+    const built = buildManifest(draft, Object.fromEntries(written));
     await this.#write(MANIFEST_FILE, built.bytes);
 
     // Reading back overlaps the syncs; the marker waits for both (step 4).
@@ -189,59 +174,23 @@ class Publication {
     return built;
   }
 
-  async #receive(payloads: AsyncIterable<IncomingPayload>): Promise<{
-    written: Map<ArrayKey, WrittenPayload>;
-    dtypes: Map<ArrayKey, Dtype>;
-  }> {
-    const { limits } = this.#context;
+  #receive(payloads: AsyncIterable<IncomingPayload>): Promise<Received<WrittenPayload>> {
     const claim = this.#claim;
-    const written = new Map<ArrayKey, WrittenPayload>();
-    const dtypes = new Map<ArrayKey, Dtype>();
-    const arrived = new Set<ArrayKey>();
-    const unstored: Promise<unknown>[] = [];
-    let failed: { readonly error: unknown } | null = null;
-    const throwFailed = (): void => {
-      if (failed !== null) throw failed.error;
+    const stored = (bytes: number): void => {
+      claim.stored(bytes);
     };
-    let total = 0;
-    try {
-      for await (const { name, chunks, dtype } of fromSource(payloads)) {
-        throwFailed();
-        const key = declaredKey(this.#draft, name, arrived);
-        arrived.add(key);
-        const declared = this.#draft.arrays[key] as DraftArray;
-        dtypes.set(key, settledDtype(key, dtype, this.#draft, dtypes));
-        const payload = await writePayload(
-          this.#context,
-          this.#directory,
-          key,
-          claim.guard(fromSource(chunks)),
-          (byteLength) => {
-            throwFailed();
-            checkRunningLength(key, declared, byteLength, total + byteLength, limits);
-          },
-          (bytes) => {
-            claim.stored(bytes);
-          },
-        );
-        total += payload.byteLength;
-        written.set(key, payload);
-        this.#underWay.push(payload.synced);
-        unstored.push(payload.stored);
-        // Told with the next chunk, not after all that may still come.
-        payload.stored.catch((error: unknown) => {
-          failed ??= { error };
-        });
-        if (unstored.length >= PAYLOADS_BESIDE) await unstored.shift();
-      }
-    } catch (error) {
-      // What came first is what is told: a disk that failed, not the client that left after it.
-      await Promise.allSettled(unstored);
-      throwFailed();
-      throw error;
-    }
-    await Promise.all(unstored);
-    return { written, dtypes };
+    return receivePayloads(this.#draft, payloads, this.#context.limits, async (key, chunks, onBytes) => {
+      const written = await writePayload(
+        this.#context,
+        this.#directory,
+        key,
+        claim.guard(chunks),
+        onBytes,
+        stored,
+      );
+      this.#underWay.push(written.synced);
+      return written;
+    });
   }
 
   /** Small payloads are read back here, large ones were while they arrived and must still be in that state. */
@@ -343,13 +292,6 @@ class Publication {
   }
 }
 
-/** The draft with the dtype of every array known. */
-function settled(draft: DraftManifest, dtypes: ReadonlyMap<ArrayKey, Dtype>): DraftManifest {
-  const arrays = Object.create(null) as Record<ArrayKey, DraftArray>;
-  for (const [key, dtype] of dtypes) arrays[key] = { ...draft.arrays[key], dtype };
-  return { ...draft, arrays };
-}
-
 function isSameDirectory(fs: FileSystem, target: string, own: FileStamp): boolean {
   try {
     const found = fs.statEntry(target);
@@ -366,8 +308,7 @@ async function refuseBeforeStaging(
   { signal, announcedBytes = 0 }: PublicationOptions,
 ): Promise<SpaceClaim> {
   const { snapshot_id: id, parent_id: parentId } = draft.snapshot;
-  checkArrayCount(draft, context.limits);
-  resolveContext(context.declarations, draft.snapshot.fingerprint);
+  checkDraft(draft, context);
   context.identity.check();
   try {
     await refuseExisting(context, id);
@@ -396,21 +337,15 @@ async function refuseExisting(context: PublicationContext, id: string): Promise<
 async function existing(context: PublicationContext, id: string): Promise<SnapshotError<'snapshot_exists'>> {
   const directory = snapshotDirectory(context.layout, id);
   const location = snapshotLocation(id);
-  let digest: { manifest_sha256: string } | undefined;
-  let state = 'It is not a readable package: inspect it.';
+  let digest: string | null = null;
   try {
     const input = { directory, snapshotId: id, stage: 'complete', payloads: 'none' } as const;
     const { manifestSha256 } = await context.executor.run('verify', input);
-    digest = { manifest_sha256: manifestSha256 };
-    state = 'If its manifest_sha256 is that of your manifest, it is the same manifest.';
+    digest = manifestSha256;
   } catch {
     // The refusal holds whatever lies there; its digest is a help, not a condition.
   }
-  return new SnapshotError(
-    'snapshot_exists',
-    `${location} exists already and is never overwritten. ${state}`,
-    { snapshot_id: id, location, ...digest },
-  );
+  return existsAlready(id, location, digest);
 }
 
 /** A parent must be published and valid when its child is published (PW-07.01). */
@@ -424,19 +359,6 @@ async function proveParent(
     const request = { directory, snapshotId: parentId, stage: 'complete', payloads: 'all' } as const;
     await context.proofs.provePackage(request, signal);
   } catch (cause) {
-    if (!isAnySnapshotError(cause) || cause.code === 'unavailable' || isUnreadable(cause)) throw cause;
-    throw new SnapshotError(
-      'parent_not_complete',
-      `The parent ${parentId} is not a published, valid snapshot of this store. ${cause.message}`,
-      {
-        parent_id: parentId,
-        errors: [{ path: 'snapshot.parent_id', message: 'must name a published, valid snapshot' }],
-      },
-      { cause },
-    );
+    throw parentRefusal(parentId, cause);
   }
-}
-
-function isUnreadable(error: SnapshotError): boolean {
-  return isSnapshotError(error, 'storage_integrity') && error.details.problem === 'unreadable';
 }

@@ -8,10 +8,10 @@ import { BLOCK_BYTES, BLOCKS_AHEAD, expectedMac, type Block, type BlockPool } fr
 import type { Executor } from './engine.ts';
 import { sameStamp, type Descriptor, type FileSystem } from './file-system.ts';
 import { readFailure } from './io.ts';
-import { changedWhileRead, SMALL_PAYLOAD_BYTES, type PayloadProof } from './payload-proof.ts';
+import { SMALL_PAYLOAD_BYTES, type PayloadProof } from './payload-proof.ts';
 import { inBatches, type ProvenPackage } from './proofs.ts';
 import type { PackagedFile, PackageFiles, StoredArray } from './snapshot-store.ts';
-import { named } from './verification.ts';
+import { changedWhileRead, claimOf, named } from './package-checks.ts';
 
 export interface ReadingContext {
   readonly fs: FileSystem;
@@ -262,7 +262,7 @@ function readPayloads(
   entries: readonly ArrayEntry[],
   signal?: AbortSignal,
 ): Promise<readonly Uint8Array<ArrayBuffer>[]> {
-  const claims = entries.map(({ file, byte_length, sha256 }) => ({ file, byte_length, sha256 }));
+  const claims = entries.map(claimOf);
   return executor.run('readPayloads', { directory, snapshotId, claims }, signal);
 }
 
@@ -278,12 +278,12 @@ export async function openProvenArray(
   signal?: AbortSignal,
 ): Promise<StoredPayload> {
   const { snapshotId, entry } = about;
-  const { file, byte_length, sha256 } = entry;
-  if (Number(byte_length) <= SMALL_PAYLOAD_BYTES) {
+  const claim = claimOf(entry);
+  const { file } = claim;
+  if (Number(claim.byte_length) <= SMALL_PAYLOAD_BYTES) {
     const [bytes] = await readPayloads(context.executor, directory, snapshotId, [entry], signal);
     return new StoredPayload(context, about, { bytes: bytes as Uint8Array, descriptor: null });
   }
-  const claim = { file, byte_length, sha256 };
   const { descriptor, stamp } = await context.executor.run('openPayload', { directory, snapshotId, claim });
   const proof = proofs[file] as PayloadProof;
   const payload = new StoredPayload(context, about, { bytes: null, descriptor, proof });

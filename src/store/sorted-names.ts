@@ -1,5 +1,26 @@
 /** Names of a directory of any size in order, without ever sorting, or holding the event loop for, all of them at once. */
 
+/** Names of one room, in pieces of at most a few thousand. */
+export interface NamesSource {
+  /** Whether they come in the order of their bytes; then `from` may leave out all up to `after`. */
+  readonly areOrdered: boolean;
+  readonly from: (after: string | undefined) => AsyncIterable<readonly string[]>;
+}
+
+/** Names that come in order, one by one; each with whether it is the last one. */
+export async function* inOrder(
+  pieces: AsyncIterable<readonly string[]>,
+): AsyncGenerator<{ readonly item: string; readonly isLast: boolean }, void, void> {
+  let held: string | undefined;
+  for await (const piece of pieces) {
+    for (const name of piece) {
+      if (held !== undefined) yield { item: held, isLast: false };
+      held = name;
+    }
+  }
+  if (held !== undefined) yield { item: held, isLast: true };
+}
+
 /** Sorted pieces that are merged while they are read: whoever wants the first ten pays for ten. */
 export class SortedRuns<T> {
   readonly #compare: (a: T, b: T) => number;

@@ -3,35 +3,34 @@
  * a reader gets. The same steps judge a published snapshot, a staged attempt before and after its marker, and the
  * parent of a new snapshot.
  */
-import { checkDeclared, type Declarations } from '../contract/contexts.ts';
-import { sha256Hex } from '../contract/digest.ts';
-import { SnapshotNotFoundError, StorageIntegrityError, UnsupportedPackageError } from '../contract/errors.ts';
+import { SnapshotNotFoundError, StorageIntegrityError } from '../contract/errors.ts';
 import type { SnapshotId } from '../contract/ids.ts';
-import { parseManifest, type Manifest } from '../contract/manifest.ts';
-import {
-  arrayKeyOfFileName,
-  INTENT_FILE,
-  intentBytes,
-  MANIFEST_FILE,
-  MARKER_FILE,
-  markerBytes,
-} from '../contract/package.ts';
-import type { ByteBoundedCache } from './byte-bounded-cache.ts';
+import type { Manifest } from '../contract/manifest.ts';
+import { INTENT_FILE, MANIFEST_FILE, MARKER_BYTES, MARKER_FILE } from '../contract/package.ts';
 import { sameStamp, type DirectoryEntry, type FileSystemReader } from './file-system.ts';
 import { isMissing, readAtMost, readExactly, readFailure, withFile } from './io.ts';
+import {
+  checkIntent,
+  checkManifestLength,
+  checkPresent,
+  claimOf,
+  intentLength,
+  judgePackage,
+  named,
+  refuseIrregularEntries,
+  type JudgeContext,
+  type PayloadClaim,
+  type Stage,
+} from './package-checks.ts';
 import {
   provePayload,
   SMALL_PAYLOAD_BYTES,
   statPayload,
   type KnownProofs,
-  type PayloadClaim,
   type PayloadProof,
   type Turn,
 } from './payload-proof.ts';
 
-/** Above this a stored manifest is refused instead of read into memory; far above what publishing can make. */
-const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
-const MARKER_BYTES = 65;
 /** What looking at a file costs, in bytes hashed meanwhile. */
 const STAT_COST = 8 * 1024;
 
@@ -42,8 +41,7 @@ export interface PackageRequest {
   /** Absolute path of the package. */
   readonly directory: string;
   readonly snapshotId: SnapshotId;
-  /** `staged` is an attempt before its marker: everything else must hold. */
-  readonly stage: 'complete' | 'staged';
+  readonly stage: Stage;
   /** Whose checksums are proven; lengths and the inventory always are. */
   readonly payloads: 'all' | 'none';
   readonly known?: KnownProofs;
@@ -75,11 +73,8 @@ export interface VerifiedPackage extends ProvenFrame {
 }
 
 /** What a proof runs with, the same for all of one engine. */
-export interface VerificationContext {
+export interface VerificationContext extends JudgeContext {
   readonly fs: FileSystemReader;
-  readonly declarations: Declarations;
-  /** The judgement of a manifest depends on its bytes alone, so it is remembered by their SHA-256. */
-  readonly judged: ByteBoundedCache<string, Manifest>;
 }
 
 /**
@@ -115,14 +110,10 @@ export async function verifyFrame(
     const present = new Set(entries.map((entry) => entry.name));
     const marker = request.stage === 'complete' ? readMarker(fs, request, present) : null;
     const manifestBytes = readManifest(fs, request, present);
-    const manifestSha256 = sha256Hex(manifestBytes);
-    if (marker !== null) checkMarker(marker, manifestSha256);
-    const manifest = judge(context.judged, manifestBytes, manifestSha256);
-    checkIdentity(manifest, request);
-    checkDeclared(context.declarations, manifest.snapshot.fingerprint, request.snapshotId);
-    checkInventory(manifest, present, request.stage);
+    const found = { present, marker, manifestBytes };
+    const { manifest, manifestSha256 } = judgePackage(context, request.snapshotId, found);
     const hasIntent = present.has(INTENT_FILE);
-    if (hasIntent) checkIntent(fs, request);
+    if (hasIntent) checkIntent(readIntent(fs, request), request.snapshotId);
     const payloads = await checkPayloads(fs, request, manifest, turn);
     return { manifest, manifestBytes, manifestSha256, hasIntent, ...payloads };
   } catch (error) {
@@ -153,18 +144,6 @@ export async function provePayloads(
   return proofs;
 }
 
-/** What a manifest costs in memory once it is read, in the bytes it is read from. */
-const JUDGED_FACTOR = 4;
-
-/** The bytes themselves are read and hashed every time. */
-function judge(judged: ByteBoundedCache<string, Manifest>, bytes: Uint8Array, sha256: string): Manifest {
-  const before = judged.get(sha256);
-  if (before !== undefined) return before;
-  const manifest = parseManifest(bytes);
-  judged.set(sha256, manifest, bytes.length * JUDGED_FACTOR);
-  return manifest;
-}
-
 /** Lengths of all, from their states; checksums of those asked for, while they are few bytes. */
 async function checkPayloads(
   fs: FileSystemReader,
@@ -175,9 +154,10 @@ async function checkPayloads(
   const proofs: Record<string, PayloadProof> = {};
   const unproven: UnprovenPayload[] = [];
   let beside = 0;
-  for (const { file, byte_length, sha256 } of Object.values(manifest.arrays)) {
-    const claim = { file, byte_length, sha256 };
-    const size = Number(byte_length);
+  for (const entry of Object.values(manifest.arrays)) {
+    const claim = claimOf(entry);
+    const { file } = claim;
+    const size = Number(claim.byte_length);
     const before = payloads === 'all' ? known?.[file] : undefined;
     const small = size <= SMALL_PAYLOAD_BYTES && beside + size <= BESIDE_FRAME_BYTES;
     if (payloads === 'all' && small && before === undefined) {
@@ -195,7 +175,7 @@ async function checkPayloads(
 }
 
 function readMarker(fs: FileSystemReader, request: PackageRequest, present: ReadonlySet<string>): Uint8Array {
-  if (!present.has(MARKER_FILE)) throw missingFile(MARKER_FILE, 'marker');
+  checkPresent(present, MARKER_FILE);
   return withFile(fs, `${request.directory}/${MARKER_FILE}`, MARKER_FILE, 'marker', (file) =>
     readAtMost(fs, file, MARKER_BYTES),
   );
@@ -206,30 +186,17 @@ function readManifest(
   request: PackageRequest,
   present: ReadonlySet<string>,
 ): Uint8Array {
-  if (!present.has(MANIFEST_FILE)) throw missingFile(MANIFEST_FILE, 'manifest');
+  checkPresent(present, MANIFEST_FILE);
   return withFile(fs, `${request.directory}/${MANIFEST_FILE}`, MANIFEST_FILE, 'manifest', (file, stat) => {
-    if (stat.size > BigInt(MAX_MANIFEST_BYTES)) {
-      throw new StorageIntegrityError(
-        `${MANIFEST_FILE} is ${stat.size} bytes long; at most ${MAX_MANIFEST_BYTES} are read.`,
-        { problem: 'manifest', location: MANIFEST_FILE },
-      );
-    }
+    checkManifestLength(stat.size);
     return readExactly(fs, file, MANIFEST_FILE, Number(stat.size));
   });
 }
 
-function checkMarker(marker: Uint8Array, manifestSha256: string): void {
-  if (Buffer.from(markerBytes(manifestSha256)).equals(marker)) return;
-  throw new StorageIntegrityError(
-    `${MARKER_FILE} must hold the SHA-256 of the stored ${MANIFEST_FILE} as 64 lowercase hex digits and a newline.`,
-    {
-      problem: 'marker',
-      location: MARKER_FILE,
-      expected: manifestSha256,
-      actual: Buffer.from(marker.subarray(0, 64))
-        .toString('latin1')
-        .replace(/[^\x20-\x7e]/gu, '?'),
-    },
+/** One byte more than the right one has, so that a longer one is not taken for it. */
+function readIntent(fs: FileSystemReader, { directory, snapshotId }: PackageRequest): Uint8Array {
+  return withFile(fs, `${directory}/${INTENT_FILE}`, INTENT_FILE, 'intent', (file) =>
+    readAtMost(fs, file, intentLength(snapshotId)),
   );
 }
 
@@ -246,103 +213,4 @@ function listPackage(fs: FileSystemReader, request: PackageRequest): DirectoryEn
     if (isMissing(error)) throw new SnapshotNotFoundError(request.snapshotId);
     throw readFailure(error, 'The package directory', 'package');
   }
-}
-
-/** No links, no sub-directories, no devices: judged from the listing, before anything is opened. */
-function refuseIrregularEntries(entries: readonly DirectoryEntry[]): void {
-  const irregular = entries.filter((entry) => entry.kind !== 'file');
-  if (irregular.length === 0) return;
-  throw new StorageIntegrityError(
-    `Only regular files may lie in a package, found ${irregular.map((e) => `${quoted(e.name)} (${e.kind})`).join(', ')}.`,
-    { problem: 'inventory', ...onlyLocation(irregular.map((entry) => entry.name)) },
-  );
-}
-
-function checkIdentity(manifest: Manifest, request: PackageRequest): void {
-  const actual = manifest.snapshot.snapshot_id;
-  if (actual === request.snapshotId) return;
-  throw new StorageIntegrityError(`${MANIFEST_FILE} names another snapshot than the one it is stored for.`, {
-    problem: 'manifest',
-    location: MANIFEST_FILE,
-    expected: request.snapshotId,
-    actual,
-  });
-}
-
-/** Exactly the manifest, the marker, the listed arrays and optionally the intent (PW-07.03). */
-function checkInventory(
-  manifest: Manifest,
-  present: ReadonlySet<string>,
-  stage: PackageRequest['stage'],
-): void {
-  const expected = new Set([MANIFEST_FILE, ...Object.values(manifest.arrays).map((entry) => entry.file)]);
-  if (stage === 'complete') expected.add(MARKER_FILE);
-  const lacking = [...expected].filter((name) => !present.has(name));
-  const extra = [...present].filter((name) => !expected.has(name) && name !== INTENT_FILE);
-  if (lacking.length === 0 && extra.length === 0) return;
-  const found = [
-    ...lacking.map((name) => `${quoted(name)} is missing`),
-    ...extra.map((name) => `${quoted(name)} does not belong to it`),
-  ];
-  const more = found.length > 10 ? ` and ${found.length - 10} more` : '';
-  throw new StorageIntegrityError(
-    `The package must hold exactly its listed files: ${found.slice(0, 10).join(', ')}${more}.`,
-    {
-      problem: 'inventory',
-      ...onlyLocation([...lacking, ...extra]),
-    },
-  );
-}
-
-function checkIntent(fs: FileSystemReader, request: PackageRequest): void {
-  const expected = Buffer.from(intentBytes(request.snapshotId));
-  const actual = withFile(fs, `${request.directory}/${INTENT_FILE}`, INTENT_FILE, 'intent', (file) =>
-    readAtMost(fs, file, expected.length),
-  );
-  if (expected.equals(actual)) return;
-  throw new StorageIntegrityError(
-    `${INTENT_FILE} must name this snapshot in canonical JSON and nothing else.`,
-    {
-      problem: 'intent',
-      location: INTENT_FILE,
-      expected: expected.toString('utf8'),
-    },
-  );
-}
-
-/** Gives a refusal the id of the snapshot it is about. */
-export function named(error: unknown, snapshotId: SnapshotId): unknown {
-  if (error instanceof StorageIntegrityError && error.details.snapshot_id === undefined) {
-    return new StorageIntegrityError(
-      `Snapshot ${snapshotId} cannot be proven. ${error.message}`,
-      { ...error.details, snapshot_id: snapshotId },
-      { cause: error.cause ?? error },
-    );
-  }
-  if (error instanceof UnsupportedPackageError && error.details.snapshot_id === undefined) {
-    return new UnsupportedPackageError(
-      `Snapshot ${snapshotId} cannot be read. ${error.message}`,
-      { ...error.details, snapshot_id: snapshotId },
-      { cause: error.cause ?? error },
-    );
-  }
-  return error;
-}
-
-function missingFile(name: string, problem: 'marker' | 'manifest'): StorageIntegrityError {
-  return new StorageIntegrityError(`${name} is missing.`, { problem, location: name });
-}
-
-/** Foreign file names are shown escaped and short: they may hold anything. */
-export function quoted(name: string): string {
-  const short = name.length > 80 ? `${name.slice(0, 80)}…` : name;
-  return JSON.stringify(short);
-}
-
-/** A location is given where it is one array's file. */
-function onlyLocation(names: readonly string[]): { location?: string } {
-  const [name] = names;
-  return names.length === 1 && name !== undefined && arrayKeyOfFileName(name) !== null
-    ? { location: name }
-    : {};
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import type { FileStat, FileStamp, FileSystem } from '../../src/store/file-system.ts';
 import { nodeFileSystem } from '../../src/store/node-file-system.ts';
-import { ProofMemory } from '../../src/store/proof-memory.ts';
+import { FILE_STAMPS, ProofMemory } from '../../src/store/proof-memory.ts';
 import { FaultFileSystem } from '../support/fault-file-system.ts';
 import {
   collect,
@@ -165,7 +165,7 @@ describe('the memory itself', () => {
   const now = () => ({ monotonic: 1e9, wall: 1e9 });
 
   test('gives nothing that it was not told, and forgets the longest unread first', () => {
-    const memory = new ProofMemory(1000, 64 * 1024, now);
+    const memory = new ProofMemory(FILE_STAMPS, 1000, 64 * 1024, now);
     expect(memory.known(ID)).toEqual({});
     memory.remember(ID, {}, { f: stamp }, memory.now());
     expect(memory.known(ID)).toEqual({ f: stamp });
@@ -176,7 +176,7 @@ describe('the memory itself', () => {
   });
 
   test('counts files, not snapshots: what one snapshot of many arrays takes is bounded too', () => {
-    const memory = new ProofMemory(1000, 1024 * 1024, now);
+    const memory = new ProofMemory(FILE_STAMPS, 1000, 1024 * 1024, now);
     const files = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`array-k${index}.bin`, stamp]));
     memory.remember(ID, {}, files(2000), memory.now());
