@@ -51,5 +51,5 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["nod
 
 # Running uploads may finish first: give `docker stop -t` more than the service's own limit for that.
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["node", "--max-semi-space-size=8", "dist/src/cli/pipewhy-snapshots.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=8", "dist/src/cli/entry.cjs"]
 CMD ["serve"]

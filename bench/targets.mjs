@@ -8,6 +8,7 @@ export const TARGETS = [
   { work: 'publish-large', ours: 'pipewhy', against: 'nginx dav', least: null, aim: 0.95 },
   { work: 'publish-small-1', ours: 'pipewhy', against: 'docker-registry', least: 1.5, aim: 2.5 },
   { work: 'publish-small-16', ours: 'pipewhy', against: 'docker-registry', least: 2, aim: 3.5 },
+  { work: 'slow-disk', ours: 'pipewhy, 16 clients', against: 'pipewhy, 1 client', least: 5, aim: 6 },
   { work: 'download-large', ours: 'pipewhy', against: 'docker-registry', least: 0.35, aim: 0.5 },
   { work: 'download-large', ours: 'pipewhy, verify once', against: 'docker-registry', least: null, aim: 1 },
   { work: 'read-manifest', ours: 'pipewhy', against: 'docker-registry', least: 5, aim: 10 },

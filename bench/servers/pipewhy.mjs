@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expectStatus, request } from '../lib/connection.mjs';
 import { curl } from '../lib/curl.mjs';
 
-const COMMAND = fileURLToPath(new URL('../../dist/src/cli/pipewhy-snapshots.js', import.meta.url));
+const COMMAND = fileURLToPath(new URL('../../dist/src/cli/entry.cjs', import.meta.url));
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 const SMALL_KEYS = ['first', 'second', 'third'];
 const BOUNDARY = 'bench-5d1f0a6c';
@@ -50,6 +50,7 @@ export async function start(workspace, options = {}) {
       // wrk breaks off what is under way when its time is up, which is worth a warning each.
       SNAPSHOTS_LOG_LEVEL: 'error',
       ...(options.verify === undefined ? {} : { SNAPSHOTS_VERIFY: options.verify }),
+      ...options.env,
     },
   });
   const port = await announcedPort(child);

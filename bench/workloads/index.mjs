@@ -17,6 +17,7 @@ import { listLarge, listSmall } from './listing.mjs';
 import { publishLarge } from './publish-large.mjs';
 import { publishSmallAlone, publishSmallTogether } from './publish-small.mjs';
 import { readManifest } from './read-manifest.mjs';
+import { slowDiskWork } from './slow-disk.mjs';
 import { uploadTogether } from './upload-together.mjs';
 
 /** @type {readonly Work[]} */
@@ -24,6 +25,7 @@ export const WORK = [
   publishLarge,
   publishSmallAlone,
   publishSmallTogether,
+  slowDiskWork,
   downloadLarge,
   readManifest,
   listSmall,

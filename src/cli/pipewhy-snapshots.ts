@@ -1,5 +1,4 @@
-#!/usr/bin/env node
-/** The file that is started. It loads everything else only when it can say in one line why that fails. */
+/** The command. It loads everything else only when it can say in one line why that fails. */
 
 import fs from 'node:fs';
 

@@ -69,6 +69,7 @@ import type {
 } from './snapshot-store.ts';
 import { SpaceReserve } from './space-reserve.ts';
 import type { StoreOptions } from './store-options.ts';
+import { forOnePublication, syncsAtOnce, withSyncTurns } from './sync-turns.ts';
 import { defaultThreads, workerPool } from './worker-pool.ts';
 
 /** Manifests of one listing in memory at once. */
@@ -109,7 +110,10 @@ export class LocalSnapshotStore implements SnapshotStore {
     this.declarations = options.declarations;
     const { fileSystem, observer = {}, verify = 'always', cacheBytes = DEFAULT_CACHE_BYTES } = options;
     const fs = fileSystem ?? nodeFileSystem;
-    this.#fs = observer.syncTook === undefined ? fs : timedFileSystem(fs, observer.syncTook);
+    const timed = observer.syncTook === undefined ? fs : timedFileSystem(fs, observer.syncTook);
+    // Another file system than the machine's has its own way to be slow.
+    this.#fs =
+      fileSystem === undefined ? withSyncTurns(timed, syncsAtOnce(process.env['UV_THREADPOOL_SIZE'])) : timed;
     this.#identity = new StoreIdentity(this.#fs, this.#layout);
     // One budget: what is remembered of manifests, by the calling thread and by all others, and of proofs.
     const shares = verify === 'once' ? 2 : 1;
@@ -195,7 +199,7 @@ export class LocalSnapshotStore implements SnapshotStore {
   ): Promise<Published> {
     await this.prepare();
     const context = {
-      fs: this.#fs,
+      fs: this.#options.fileSystem === undefined ? forOnePublication(this.#fs) : this.#fs,
       layout: this.#layout,
       identity: this.#identity,
       declarations: this.declarations,

@@ -39,7 +39,7 @@ if (unknown.length > 0) {
   );
   process.exit(2);
 }
-const command = new URL('../../dist/src/cli/pipewhy-snapshots.js', import.meta.url);
+const command = new URL('../../dist/src/cli/entry.cjs', import.meta.url);
 if (!fs.existsSync(command)) {
   console.error('The campaigns run the built service: npm run build comes first.');
   process.exit(2);

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-const COMMAND = fileURLToPath(new URL('../../dist/src/cli/pipewhy-snapshots.js', import.meta.url));
+const COMMAND = fileURLToPath(new URL('../../dist/src/cli/entry.cjs', import.meta.url));
 
 /** Flags by their defaults: numbers must be given as whole numbers, other values as they are. */
 export function flagsOf(defaults) {

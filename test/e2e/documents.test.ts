@@ -31,7 +31,7 @@ async function project() {
   symlinkSync(join(TOP, 'examples'), join(folder, 'examples'));
   symlinkSync(TOP, join(folder, 'node_modules/pipewhy-snapshots'));
   symlinkSync(
-    join(TOP, 'dist/src/cli/pipewhy-snapshots.js'),
+    join(TOP, 'dist/src/cli/entry.cjs'),
     join(folder, 'node_modules/.bin/pipewhy-snapshots'),
   );
   const { url } = await startServer(join(folder, 'data'));

@@ -13,7 +13,7 @@ import { EXAMPLE_ARRAYS, publish } from '../support/uploads.ts';
 import { eventually, sleep } from '../support/wire.ts';
 
 const TOP = fileURLToPath(new URL('../..', import.meta.url));
-const COMMAND = join(TOP, 'dist/src/cli/pipewhy-snapshots.js');
+const COMMAND = join(TOP, 'dist/src/cli/entry.cjs');
 
 const failing = (code: string) => () => {
   throw Object.assign(new Error(code), { code });

@@ -13,7 +13,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
-const COMMAND = fileURLToPath(new URL('../../dist/src/cli/pipewhy-snapshots.js', import.meta.url));
+const COMMAND = fileURLToPath(new URL('../../dist/src/cli/entry.cjs', import.meta.url));
 const DOCUMENT = '../../openapi/openapi.json';
 const GENERATED = 'dist/generated';
 const README = readFileSync(new URL('../../examples/README.md', import.meta.url), 'utf8');

@@ -15,7 +15,7 @@ import { watchAnswers } from './conformance.ts';
 import { declarations, makeRoot, removeRoot } from './stores.ts';
 
 /** The built command. */
-export const COMMAND = fileURLToPath(new URL('../../dist/src/cli/pipewhy-snapshots.js', import.meta.url));
+export const COMMAND = fileURLToPath(new URL('../../dist/src/cli/entry.cjs', import.meta.url));
 
 export type LogLine = Readonly<Record<string, Json>>;
 
