@@ -31,7 +31,7 @@ module.exports = {
         pathNot: [
           '^src/store/node-file-system\\.ts$',
           '^src/(cli|client)/',
-          '^src/(main|listening|package-version|log|signals|doors)\\.ts$',
+          '^src/(main|listening|package-version|page-files|log|signals|doors)\\.ts$',
         ],
       },
       to: { path: FILE_SYSTEM },

@@ -7,11 +7,11 @@ const runtimeGlobals = Object.fromEntries(
 );
 
 export default defineConfig(
-  globalIgnores(['**/dist/', 'coverage/', 'data/', 'test/vectors/']),
+  globalIgnores(['**/dist/', 'openapi/openapi.d.ts', 'coverage/', 'data/', 'test/vectors/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
   {
-    files: ['**/*.ts', '**/*.mts'],
+    files: ['**/*.ts', '**/*.mts', '**/*.tsx'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: {
       parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
@@ -53,7 +53,7 @@ export default defineConfig(
   },
   {
     // Only a process that owns its terminal may print; everything else has a logger.
-    files: ['src/**/*.ts', 'routes/**/*.ts'],
+    files: ['src/**/*.{ts,tsx}', 'routes/**/*.ts'],
     ignores: ['src/cli/**', 'src/main.ts'],
     rules: { 'no-console': 'error' },
   },

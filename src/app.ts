@@ -14,11 +14,11 @@ import { docsRoutes } from '../routes/docs.ts';
 import { incompleteRoute } from '../routes/incomplete.ts';
 import { openApiRoute } from '../routes/openapi.ts';
 import { packageTarRoute } from '../routes/package-tar.ts';
+import { pageRoutes } from '../routes/page.ts';
 import { metricsRoute } from '../routes/metrics.ts';
 import { probeRoutes, PROBE_PATHS } from '../routes/probes.ts';
 import { problemRoutes } from '../routes/problems.ts';
 import { publishRoute } from '../routes/publish.ts';
-import { rootRoute } from '../routes/root.ts';
 import { snapshotRoutes } from '../routes/snapshot.ts';
 import { listingRoute } from '../routes/snapshots.ts';
 import type { Config } from './config.ts';
@@ -39,6 +39,7 @@ import { boundAnswer, downloadPaceOf } from './http/send.ts';
 import { addSecurityHeaders, registerSecurityHeaders } from './http/security-headers.ts';
 import type { ServiceContext } from './http/service-context.ts';
 import { queryValidator } from './http/parameters.ts';
+import { pageFiles } from './page-files.ts';
 import { Transfers } from './http/transfers.ts';
 import type { SnapshotStore } from './store/snapshot-store.ts';
 
@@ -137,7 +138,7 @@ export async function buildApp(
       contextsRoute(routes, context);
       probeRoutes(routes, context);
       metricsRoute(routes, metrics);
-      rootRoute(routes, context);
+      pageRoutes(routes, context, pageFiles());
       openApiRoute(routes);
       await docsRoutes(routes, context);
       problemRoutes(routes, context);
@@ -152,15 +153,15 @@ type Guard = (request: FastifyRequest) => void;
 /** Host, origin and token, in this order, before anything else of a request is looked at. Throws the refusal. */
 function guardOf({ config, transfers }: ServiceContext, doors: Doors): Guard {
   const hosts = config.socket === undefined ? allowedHosts(config.host, config.allowedHosts) : null;
-  const isDocs = (route: string): boolean => /^\/docs(\/|$)/u.test(route);
+  const isPage = (route: string): boolean => /^\/(?:$|(?:docs|page)(?:\/|$))/u.test(route);
   return (request) => {
     const route = (request.routeOptions.url ?? '').slice(config.basePath.length);
     const isProbe = PROBE_PATHS.has(route);
     // Kubelets and load balancers ask by address, or under no name at all, and learn nothing that is not for everyone.
     if (!isProbe) checkHost(request.raw, hosts, doors.areGuarded);
     checkOrigin(request.method, request.headers);
-    // The page in which a token is entered loads without one; neither it nor its files tell anything of the store.
-    if (doors.areGuarded && !isProbe && !isDocs(route)) checkToken(request, (token) => doors.accessOf(token));
+    // The pages in which a token is entered load without one; neither they nor their files tell anything of the store.
+    if (doors.areGuarded && !isProbe && !isPage(route)) checkToken(request, (token) => doors.accessOf(token));
     if (!isProbe) transfers.checkRunning();
     checkExpectation(request.headers);
   };

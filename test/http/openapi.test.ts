@@ -2,6 +2,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import fs from 'node:fs';
 import type { FastifyInstance, RouteOptions } from 'fastify';
+import openapiTypes, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { COMPARISON, FIRST_MARKER, LISTING, PUBLICATIONS } from '../../src/http/openapi/examples.ts';
@@ -62,6 +63,11 @@ test('openapi/openapi.json is what the schemas yield, byte for byte; `npm run op
   expect(kept === text).toBe(true);
 });
 
+test('openapi/openapi.d.ts, by which the page is typed, is made of it', async () => {
+  const kept = fs.readFileSync(new URL('../../openapi/openapi.d.ts', import.meta.url), 'utf8');
+  expect(kept === astToString(await openapiTypes(text))).toBe(true);
+});
+
 describe('The document and the routes', () => {
   const sample = (url: string): string =>
     url
@@ -69,6 +75,7 @@ describe('The document and the routes', () => {
       .replace(':other', '0123456789abcdef0123456789abcdef')
       .replace(':key', 'ids')
       .replace(':code', 'not_found')
+      .replace(':page_file', 'app.js')
       .replace('*', 'swagger-ui.css');
   // One route answers for two resources of the document.
   const samples = (url: string): string[] =>
@@ -94,6 +101,7 @@ describe('The document and the routes', () => {
         .replace('{other}', '0123456789abcdef0123456789abcdef')
         .replace('{key}', 'ids')
         .replace('{code}', 'not_found')
+        .replace('{page_file}', 'app.js')
         .replace('{file}', 'swagger-ui.css');
       const { status } = await ask(guarded.url, url, { method: method.toUpperCase() });
       const isOpen = operation.security?.length === 0;
@@ -103,7 +111,16 @@ describe('The document and the routes', () => {
       .filter(({ operation }) => operation.security?.length === 0)
       .map(({ path }) => path);
     expect(new Set(open)).toEqual(
-      new Set(['/healthz', '/readyz', '/docs', '/docs/json', '/docs/yaml', '/docs/static/{file}']),
+      new Set([
+        '/healthz',
+        '/readyz',
+        '/',
+        '/page/{page_file}',
+        '/docs',
+        '/docs/json',
+        '/docs/yaml',
+        '/docs/static/{file}',
+      ]),
     );
   });
 

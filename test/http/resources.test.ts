@@ -66,7 +66,6 @@ describe.each(resources)('%s', (path) => {
 });
 
 test.each([
-  '/',
   '/snapshot',
   '/snapshots/',
   '/Snapshots',
@@ -84,34 +83,12 @@ test.each([
   }
 });
 
-test.each(['/', '/snapshot', '/Snapshots', `/snapshots/${ID}/a/b`])(
+test.each(['/snapshot', '/Snapshots', `/snapshots/${ID}/a/b`])(
   'a path that no resource has is not_found: %s',
   async (path) => {
     problemOf(await ask(service.url, path), 'not_found');
   },
 );
-
-test('a browser that opens the address is led to the page, and programs are told where to look', async () => {
-  for (const [app, base] of [
-    [service, ''],
-    [await appForTest({ settings: { basePath: '/behind' } }), '/behind'],
-  ] as const) {
-    const origin = new URL(app.url).origin;
-    for (const method of ['GET', 'HEAD']) {
-      const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
-      const answer = await ask(origin, `${base}/`, { method, headers: { accept } });
-      expect([answer.status, answer.headers.location, answer.body.length]).toEqual([302, `${base}/docs`, 0]);
-    }
-    expect((await ask(origin, `${base}/docs`)).status).toBe(200);
-    for (const accept of ['*/*', 'application/json', 'text/htmlx', '']) {
-      const told = await ask(origin, `${base}/`, { headers: { accept } });
-      expect(told.status).toBe(404);
-      expect(jsonOf(told).detail).toContain(`${base}/docs shows what there is`);
-    }
-    const posted = await ask(origin, `${base}/`, { method: 'POST' });
-    expect([posted.status, posted.headers.allow]).toEqual([405, 'GET, HEAD']);
-  }
-});
 
 test('a snapshot that is not there and an array it does not have are told apart', async () => {
   const absent = idOf(99);

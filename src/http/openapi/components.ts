@@ -33,6 +33,29 @@ const ready = objectOf(
   { open: true },
 );
 
+export const PACKAGE_NAME = 'pipewhy-snapshots';
+
+export interface ServiceIndex {
+  readonly name: typeof PACKAGE_NAME;
+  readonly version: string;
+  readonly resources: Readonly<Record<string, string>>;
+}
+
+const serviceIndex: JsonSchema = {
+  type: 'object',
+  required: ['name', 'version', 'resources'],
+  properties: {
+    name: { type: 'string', const: PACKAGE_NAME },
+    version: { type: 'string', description: 'Of the package' },
+    resources: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: 'Paths that can be read without knowing any id, and what each is for',
+    },
+  },
+  description: 'What is at this service',
+};
+
 /** One schema for all problems: a code that a client does not know is to be treated by its status. */
 const problem: JsonSchema = {
   type: 'object',
@@ -105,6 +128,7 @@ const NAMED = {
   Comparison: comparison.schema,
   IncompleteListing: incompleteListing.schema,
   IncompleteAttempt: incompleteAttempt.schema,
+  ServiceIndex: serviceIndex,
   Alive: alive.schema,
   Ready: ready.schema,
   Problem: problem,

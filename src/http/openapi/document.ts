@@ -2,7 +2,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { packageVersion } from '../../package-version.ts';
-import { schemaComponents, type JsonObject } from './components.ts';
+import { schemaComponents, PACKAGE_NAME, type JsonObject, type ServiceIndex } from './components.ts';
 import { headerComponents } from './headers.ts';
 import { headOf, Refusals, writtenOperation, type Operation, type Tag } from './operation.ts';
 
@@ -65,6 +65,20 @@ function documentedPath(url: string): string {
 /** The document as the service gives it. */
 export function documentOf(app: FastifyInstance): OpenApiDocument {
   return app.swagger() as unknown as OpenApiDocument;
+}
+
+/** Resources that can be read without knowing any id, by their paths. */
+export function indexOf({ info, paths }: OpenApiDocument, basePath: string): ServiceIndex {
+  const readable = Object.entries(paths).filter(
+    ([path, { get }]) => get !== undefined && !path.includes('{'),
+  );
+  return {
+    name: PACKAGE_NAME,
+    version: String(info['version']),
+    resources: Object.fromEntries(
+      readable.map(([path, { get }]) => [`${basePath}${path}`, String(get?.['summary'])]),
+    ),
+  };
 }
 
 function openApiDocument(basePath: string, collected: CollectedPaths): OpenApiDocument {

@@ -20,10 +20,10 @@ const DIGEST_EXAMPLE = 'sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:';
 export const HEADERS = {
   ETag: {
     description:
-      'A strong entity tag made of the SHA-256 of the bytes (of a package.tar and a .npy file: of what they are made of). ' +
+      'A strong entity tag made of the SHA-256 of the bytes (of a package.tar, a .npy file and what is compressed: of what they are made of). ' +
       'It never changes for a published snapshot.',
     required: true,
-    schema: { type: 'string', pattern: '^"[0-9a-f]{64}(\\.npy|\\.tar)?"$' },
+    schema: { type: 'string', pattern: '^"[0-9a-f]{64}(\\.(npy|tar|gz))?"$' },
     example: '"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"',
   },
   'Repr-Digest': {
@@ -35,9 +35,9 @@ export const HEADERS = {
     example: DIGEST_EXAMPLE,
   },
   Location: {
-    description: 'The path of the snapshot that was published, or of the page to open',
+    description: 'The path of the snapshot that was published',
     required: true,
-    schema: { type: 'string', pattern: '/(snapshots/[0-9a-f]{32}|docs)$' },
+    schema: { type: 'string', pattern: '/snapshots/[0-9a-f]{32}$' },
     example: '/snapshots/0123456789abcdef0123456789abcdef',
   },
   Link: {
@@ -90,6 +90,18 @@ export const HEADERS = {
     schema: whole,
     example: 24,
   },
+  Vary: {
+    description: 'The headers of the request that decide what is sent',
+    required: true,
+    schema: text,
+    example: 'accept-encoding',
+  },
+  'Content-Encoding': {
+    description: 'Only files of the page are ever compressed, for whoever takes that',
+    required: true,
+    schema: { type: 'string', const: 'gzip' },
+    example: 'gzip',
+  },
   'Cache-Control': {
     description:
       'A copy may be kept but is to be asked for anew: every answer is proven anew. Refusals and probes are never kept.',
@@ -126,8 +138,7 @@ export const HEADERS = {
   'Referrer-Policy': security('referrer-policy', 'The address is given to nobody'),
   'Cross-Origin-Resource-Policy': security('cross-origin-resource-policy', 'No other site may embed this'),
   'Content-Security-Policy': {
-    description:
-      'What a browser may load and run: nothing, but for the pages of the documentation their own files',
+    description: 'What a browser may load and run: nothing, but for pages their own files',
     required: true,
     schema: { type: 'string', pattern: "^default-src 'none'; " },
     example: SECURITY_HEADERS['content-security-policy'],

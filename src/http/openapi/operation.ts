@@ -19,6 +19,8 @@ export interface Success {
   readonly status: number;
   readonly description: string;
   readonly content?: Content;
+  /** What the same address gives to those whose Accept asks for it. */
+  readonly otherContent?: Content;
   /** Beside those that every answer carries. */
   readonly headers?: readonly HeaderName[];
   /** Which some of these answers carry. */
@@ -61,16 +63,18 @@ export const READ_REFUSALS = [
 ] as const;
 
 export const UNCHANGED = 'The client has these very bytes; given only after the same proof.';
+/** For a file of the package, which is not of the store. */
+export const UNCHANGED_FILE = 'The client has these very bytes.';
 
 /** Generators of clients give a blob for it; OpenAPI 3.1 takes the format as it takes any. */
 const BYTES: JsonObject = { type: 'string', format: 'binary' };
 
 /** An answer for people. */
-export const PAGE: Success = {
+export const PAGE = {
   status: 200,
   description: 'The page',
   content: { mediaType: HTML_MEDIA_TYPE, schema: { type: 'string' } },
-};
+} as const satisfies Success;
 /** An OpenAPI document, as an answer. */
 export const DOCUMENT: JsonObject = {
   type: 'object',
@@ -231,7 +235,8 @@ function headersOf(codes: readonly ErrorCode[]): JsonObject {
 }
 
 function successResponse(success: Success, withContent: boolean): JsonObject {
-  const { description, content, headers = [], optionalHeaders = [], links } = success;
+  const { description, content, otherContent, headers = [], optionalHeaders = [], links } = success;
+  const contents = [content, otherContent].filter((one) => one !== undefined);
   const length: readonly HeaderName[] = content === undefined ? [] : ['Content-Length'];
   return {
     description,
@@ -239,7 +244,9 @@ function successResponse(success: Success, withContent: boolean): JsonObject {
       ...headerRefs([...COMMON_HEADERS, ...length, ...headers]),
       ...Object.fromEntries(optionalHeaders.map((name) => [name, { ...HEADERS[name], required: false }])),
     },
-    ...(content !== undefined && withContent ? { content: { [content.mediaType]: contentOf(content) } } : {}),
+    ...(contents.length > 0 && withContent
+      ? { content: Object.fromEntries(contents.map((one) => [one.mediaType, contentOf(one)])) }
+      : {}),
     ...(links === undefined ? {} : { links }),
   };
 }
