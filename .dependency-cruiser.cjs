@@ -96,6 +96,22 @@ module.exports = {
       to: { path: '^src/store/', dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'page-stands-alone',
+      comment:
+        'The page runs in a browser and talks to the service over HTTP: the contract, the types of the OpenAPI document and its ' +
+        'own small stack are all it needs.',
+      severity: 'error',
+      from: { path: '^src/page/' },
+      to: only('^src/(page|contract)/', '^openapi/openapi\\.d\\.ts$', npm('(preact|@preact/signals)')),
+    },
+    {
+      name: 'page-is-served-not-imported',
+      comment: 'The service sends the bundle and knows nothing of what is in it.',
+      severity: 'error',
+      from: { path: '^(src|routes)/', pathNot: '^src/page/' },
+      to: { path: '^src/page/' },
+    },
+    {
       name: 'no-circular',
       comment: 'Modules in a circle cannot be understood, loaded or tested one by one.',
       severity: 'error',
@@ -113,7 +129,8 @@ module.exports = {
       name: 'no-dev-dependencies',
       comment: 'What ships must run after `npm ci --omit=dev`.',
       severity: 'error',
-      from: { path: '^(src|routes)/' },
+      // The page is bundled at build time.
+      from: { path: '^(src|routes)/', pathNot: '^src/page/' },
       to: {
         dependencyTypes: ['npm-dev'],
         dependencyTypesNot: ['type-only'],

@@ -195,6 +195,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/snapshots/{snapshot_id}/compare/{other}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare two snapshots
+         * @description Every byte of both is proven first; a side that cannot be is refused by its id. Arrays of equal SHA-256 are equal; of those that are not, every element is compared, exactly. With a `key`, rows are aligned by the values of that array; arrays of another length than it are still compared by position. Where its values ascend on both sides, arrays of any length are merged; otherwise some two million rows of a side are put in order, and more are refused, as are values that repeat. Few comparisons run at once; more wait for a minute and are then 503.
+         */
+        get: operations["compareSnapshots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        /**
+         * Compare two snapshots, the headers alone
+         * @description Every byte of both is proven first; a side that cannot be is refused by its id. Arrays of equal SHA-256 are equal; of those that are not, every element is compared, exactly. With a `key`, rows are aligned by the values of that array; arrays of another length than it are still compared by position. Where its values ascend on both sides, arrays of any length are merged; otherwise some two million rows of a side are put in order, and more are refused, as are values that repeat. Few comparisons run at once; more wait for a minute and are then 503.
+         */
+        head: operations["headCompareSnapshots"];
+        patch?: never;
+        trace?: never;
+    };
     "/incomplete": {
         parameters: {
             query?: never;
@@ -796,6 +820,129 @@ export interface components {
                 code: string;
                 /** @description What does not hold */
                 detail: string;
+            };
+        };
+        /** @description How two snapshots differ; every byte of both was proven first */
+        Comparison: {
+            /** @example 0123456789abcdef0123456789abcdef */
+            from: string;
+            /** @example 0123456789abcdef0123456789abcdef */
+            to: string;
+            /** @description All arrays are equal, and so are both coverages; ids, parents and times do not count */
+            equal: boolean;
+            /** @description There are no obstacles */
+            comparable: boolean;
+            /** @description Differences of the fingerprint identity, the resolution or the scope; they never stop the comparison */
+            obstacles: {
+                /** @description Dotted: snapshot.coverage.status */
+                path: string;
+                from: (string | string[]) | null;
+                to: (string | string[]) | null;
+            }[];
+            /** @description Every field of the snapshot that differs, by path */
+            metadata: {
+                /** @description Dotted: snapshot.coverage.status */
+                path: string;
+                from: (string | string[]) | null;
+                to: (string | string[]) | null;
+            }[];
+            /** @description Every array of either side */
+            arrays: {
+                [key: string]: {
+                    /**
+                     * @description equal: the same dtype and bytes. changed: the same dtype, other bytes. added, removed: only one side has it. retyped: of another dtype; nothing is compared element by element then
+                     * @enum {string}
+                     */
+                    status: "equal" | "changed" | "added" | "removed" | "retyped";
+                    /** @description The array on this side, null where it has none */
+                    from: {
+                        /**
+                         * @description Type of the elements
+                         * @enum {string}
+                         */
+                        dtype: "int8" | "int16" | "int32" | "int64" | "uint8" | "uint16" | "uint32" | "uint64";
+                        /**
+                         * @description Elements; an unsigned 64-bit integer as a decimal string
+                         * @example 3
+                         */
+                        count: string;
+                        /** @description Of its exact bytes */
+                        sha256: string;
+                    } | null;
+                    /** @description The array on this side, null where it has none */
+                    to: {
+                        /**
+                         * @description Type of the elements
+                         * @enum {string}
+                         */
+                        dtype: "int8" | "int16" | "int32" | "int64" | "uint8" | "uint16" | "uint32" | "uint64";
+                        /**
+                         * @description Elements; an unsigned 64-bit integer as a decimal string
+                         * @example 3
+                         */
+                        count: string;
+                        /** @description Of its exact bytes */
+                        sha256: string;
+                    } | null;
+                    /**
+                     * @description Elements that differ; those beyond the shorter length do. With a key, of an array as long as the key on each side: rows of both sides in which it differs; an unsigned 64-bit integer as a decimal string
+                     * @example 3
+                     */
+                    differing: string;
+                    /** @description Index of the first of them; with a key the least index of such a row in from; an unsigned 64-bit integer as a decimal string */
+                    first: string | null;
+                    /** @description Index of the last of them; with a key the greatest index of such a row in from; an unsigned 64-bit integer as a decimal string */
+                    last: string | null;
+                    /** @description The first of them that both sides have, at most 10; with a key in the order of the keys */
+                    examples: {
+                        /**
+                         * @description Its index; with a key that of its row in from; an unsigned 64-bit integer as a decimal string
+                         * @example 3
+                         */
+                        index: string;
+                        /** @description Its exact value in from, decimal */
+                        from: string;
+                        /** @description Its exact value in to, decimal */
+                        to: string;
+                    }[];
+                };
+            };
+            /** @description Rows aligned by the values of one array; only where a key was given */
+            rows?: {
+                /** @description Key of that array */
+                key: string;
+                /**
+                 * @description Rows that only to has; an unsigned 64-bit integer as a decimal string
+                 * @example 3
+                 */
+                added: string;
+                /**
+                 * @description Rows that only from has; an unsigned 64-bit integer as a decimal string
+                 * @example 3
+                 */
+                removed: string;
+                /**
+                 * @description Rows of both that differ in at least one array as long as the key; an unsigned 64-bit integer as a decimal string
+                 * @example 3
+                 */
+                changed: string;
+                /**
+                 * @description Rows of both that do not; an unsigned 64-bit integer as a decimal string
+                 * @example 3
+                 */
+                same: string;
+                /** @description The first that are not the same in the order of their keys, at most 10 */
+                examples: {
+                    /** @description The value of the key, decimal */
+                    key: string;
+                    /**
+                     * @description added: only to has it. removed: only from has it
+                     * @enum {string}
+                     */
+                    kind: "added" | "removed" | "changed";
+                    /** @description In which a changed row differs */
+                    arrays: string[];
+                }[];
             };
         };
         /** @description A page of attempts */
@@ -2461,7 +2608,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-tar": unknown;
+                    "application/x-tar": string;
                 };
             };
             /** @description The client has these very bytes; given only after the same proof. */
@@ -2599,7 +2746,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": unknown;
+                    "application/octet-stream": string;
                 };
             };
             /** @description The range */
@@ -2623,7 +2770,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": unknown;
+                    "application/octet-stream": string;
                 };
             };
             /** @description The client has these very bytes; given only after the same proof. */
@@ -2784,7 +2931,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-npy": unknown;
+                    "application/x-npy": string;
                 };
             };
             /** @description The range */
@@ -2812,7 +2959,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-npy": unknown;
+                    "application/x-npy": string;
                 };
             };
             /** @description The client has these very bytes; given only after the same proof. */
@@ -2919,6 +3066,94 @@ export interface operations {
             404: components["responses"]["HeadRefusal404SnapshotNotFoundArrayNotFoundNotFound"];
             408: components["responses"]["HeadRefusal408UploadStalled"];
             412: components["responses"]["HeadRefusal412PreconditionFailed"];
+            413: components["responses"]["HeadRefusal413LimitExceeded"];
+            417: components["responses"]["HeadRefusal417ExpectationFailed"];
+            431: components["responses"]["HeadRefusal431LimitExceeded"];
+            500: components["responses"]["HeadRefusal500StorageIntegrityUnsupportedPackageInternalError"];
+            503: components["responses"]["HeadRefusal503Unavailable"];
+        };
+    };
+    compareSnapshots: {
+        parameters: {
+            query?: {
+                /** @description Aligns rows by the values of this array, which must be unique on each side; by position without */
+                key?: string;
+            };
+            header?: never;
+            path: {
+                /** @description 32 lowercase hex digits */
+                snapshot_id: string;
+                /** @description 32 lowercase hex digits */
+                other: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How they differ */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "X-Frame-Options": components["headers"]["X-Frame-Options"];
+                    "Referrer-Policy": components["headers"]["Referrer-Policy"];
+                    "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
+                    "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
+                    "Content-Length": components["headers"]["Content-Length"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comparison"];
+                };
+            };
+            400: components["responses"]["Refusal400InvalidRequestInvalidSnapshotId"];
+            401: components["responses"]["Refusal401Unauthorized"];
+            403: components["responses"]["Refusal403ForbiddenHostForbiddenOrigin"];
+            404: components["responses"]["Refusal404SnapshotNotFoundArrayNotFoundNotFound"];
+            408: components["responses"]["Refusal408UploadStalled"];
+            413: components["responses"]["Refusal413LimitExceeded"];
+            417: components["responses"]["Refusal417ExpectationFailed"];
+            431: components["responses"]["Refusal431LimitExceeded"];
+            500: components["responses"]["Refusal500StorageIntegrityUnsupportedPackageInternalError"];
+            503: components["responses"]["Refusal503Unavailable"];
+        };
+    };
+    headCompareSnapshots: {
+        parameters: {
+            query?: {
+                /** @description Aligns rows by the values of this array, which must be unique on each side; by position without */
+                key?: string;
+            };
+            header?: never;
+            path: {
+                /** @description 32 lowercase hex digits */
+                snapshot_id: string;
+                /** @description 32 lowercase hex digits */
+                other: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How they differ */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "X-Frame-Options": components["headers"]["X-Frame-Options"];
+                    "Referrer-Policy": components["headers"]["Referrer-Policy"];
+                    "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
+                    "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
+                    "Content-Length": components["headers"]["Content-Length"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["HeadRefusal400InvalidRequestInvalidSnapshotId"];
+            401: components["responses"]["HeadRefusal401Unauthorized"];
+            403: components["responses"]["HeadRefusal403ForbiddenHostForbiddenOrigin"];
+            404: components["responses"]["HeadRefusal404SnapshotNotFoundArrayNotFoundNotFound"];
+            408: components["responses"]["HeadRefusal408UploadStalled"];
             413: components["responses"]["HeadRefusal413LimitExceeded"];
             417: components["responses"]["HeadRefusal417ExpectationFailed"];
             431: components["responses"]["HeadRefusal431LimitExceeded"];
@@ -3454,7 +3689,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "*/*": unknown;
+                    "*/*": string;
                 };
             };
             /** @description The client has these very bytes. */
@@ -3860,7 +4095,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "*/*": unknown;
+                    "*/*": string;
                 };
             };
             /** @description The client has the file. */

@@ -1,7 +1,7 @@
 /** Reads answers: documents in full and within bounds, digests, and problems as errors. */
 import { parseDictionary } from 'structured-headers';
 import { isObject } from '../contract/checks.ts';
-import { SHA256_HEX_PATTERN } from '../contract/digest.ts';
+import { SHA256_HEX_PATTERN } from '../contract/ids.ts';
 import type { Violation } from '../contract/errors.ts';
 import { ConnectionError, ProblemError, ProtocolError, type Problem } from './errors.ts';
 import type { Answer } from './transport.ts';

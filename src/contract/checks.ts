@@ -6,8 +6,13 @@
  * snapshot runs them.
  */
 
-import { SHA256_HEX_PATTERN } from './digest.ts';
-import { ARRAY_KEY_PATTERN, isArrayKey, isSnapshotId, SNAPSHOT_ID_PATTERN } from './ids.ts';
+import {
+  ARRAY_KEY_PATTERN,
+  isArrayKey,
+  isSnapshotId,
+  SHA256_HEX_PATTERN,
+  SNAPSHOT_ID_PATTERN,
+} from './ids.ts';
 import type { ArrayKey } from './ids.ts';
 import { JsonNumber } from './json-value.ts';
 import { isWellFormedText } from './text.ts';

@@ -2,8 +2,6 @@
 
 import { hash } from 'node:crypto';
 
-export const SHA256_HEX_PATTERN = /^[0-9a-f]{64}$/;
-
 /** The SHA-256 of `bytes` as 64 lowercase hex digits. */
 export function sha256Hex(bytes: Uint8Array): string {
   return hash('sha256', bytes);

@@ -61,6 +61,9 @@ export const PROOFS = ['all', 'frame'] as const;
 export const PHASES = ['STAGING', 'VALIDATED', 'INVALID', 'UNAVAILABLE'] as const;
 export type Phase = (typeof PHASES)[number];
 
+/** Ends the diagnostic of an attempt that a publication of this very service is at work on. */
+export const IN_FLIGHT = 'This service is writing it now.';
+
 export const incompleteAttempt = objectOf(
   'One attempt that is not, or not yet, a snapshot',
   {

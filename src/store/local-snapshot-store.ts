@@ -3,7 +3,7 @@ import type { Declarations } from '../contract/contexts.ts';
 import { entryOf, type Comparison } from '../contract/comparison.ts';
 import { isAnySnapshotError, isSnapshotError, SnapshotError } from '../contract/errors.ts';
 import type { ArrayKey, SnapshotId } from '../contract/ids.ts';
-import type { SnapshotSummary } from '../contract/listings.ts';
+import { IN_FLIGHT, type IncompleteAttempt, type SnapshotSummary } from '../contract/listings.ts';
 import { parseSnapshotMetadata, type DraftManifest } from '../contract/manifest.ts';
 import type { OpenedSnapshot } from '../contract/opened.ts';
 import {
@@ -100,6 +100,8 @@ export class LocalSnapshotStore implements SnapshotStore {
   readonly #meter: StagingMeter;
   readonly #listingSource: ListingSource;
   readonly #reasons = new RefusalReasons();
+  /** Attempts that publications of this process are at work on, by their location. */
+  readonly #inFlight = new Set<string>();
   #counted: { readonly ctimeNs: bigint | null; readonly count: number } | null = null;
   #prepared: Promise<void> | null = null;
   #forbidden: { readonly problem: string; readonly until: number } | null = null;
@@ -210,6 +212,7 @@ export class LocalSnapshotStore implements SnapshotStore {
       directorySyncs: this.#directorySyncs,
       limits: this.#options.limits ?? {},
       space: this.#space,
+      inFlight: this.#inFlight,
     };
     try {
       const published = await this.#locks.during(draft.snapshot.snapshot_id, () =>
@@ -379,7 +382,7 @@ export class LocalSnapshotStore implements SnapshotStore {
     const source = {
       names: { areOrdered: false, from: () => this.#names(staging) },
       inspect: async (name: string, ended: AbortSignal) =>
-        this.#reasons.addTo(await this.#executor.run('inspect', { staging, name }, ended)),
+        this.#withFate(await this.#executor.run('inspect', { staging, name }, ended)),
       width: this.#executor.parallelism * 2,
     };
     return lookAtAttempts(source, query, signal);
@@ -466,6 +469,12 @@ export class LocalSnapshotStore implements SnapshotStore {
 
   get #reading(): { fs: FileSystem; executor: Executor; blocks: BlockPool } {
     return { fs: this.#fs, executor: this.#executor, blocks: this.#blocks };
+  }
+
+  /** An attempt as the disk shows it, and what only this process knows of it. */
+  #withFate(attempt: IncompleteAttempt | null): IncompleteAttempt | null {
+    if (attempt === null || !this.#inFlight.has(attempt.path)) return this.#reasons.addTo(attempt);
+    return { ...attempt, diagnostic: `${attempt.diagnostic} ${IN_FLIGHT}` };
   }
 
   /** That a directory may be written is not all: one that only takes new names (append-only) lets nothing be renamed. */

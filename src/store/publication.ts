@@ -53,6 +53,8 @@ export interface PublicationContext extends PayloadWriterContext {
   readonly directorySyncs: DirectorySyncs;
   readonly limits: StoreLimits;
   readonly space: SpaceReserve;
+  /** Locations of the attempts that publications of this process are at work on. */
+  readonly inFlight: Set<string>;
 }
 
 /**
@@ -115,6 +117,8 @@ class Publication {
   }
 
   async run(payloads: AsyncIterable<IncomingPayload>): Promise<Published> {
+    const location = attemptLocation(this.#attempt);
+    this.#context.inFlight.add(location);
     let built: BuiltManifest;
     try {
       built = await this.#stage(payloads);
@@ -122,6 +126,8 @@ class Publication {
     } catch (error) {
       await Promise.allSettled(this.#underWay);
       throw this.#failure(error);
+    } finally {
+      this.#context.inFlight.delete(location);
     }
     await this.#syncParents(built);
     return { ...built, attempt: this.#attempt };

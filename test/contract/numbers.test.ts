@@ -2,7 +2,8 @@ import { markerBytes } from '../../src/contract/package.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { SHA256_HEX_PATTERN, sha256Hex } from '../../src/contract/digest.ts';
+import { sha256Hex } from '../../src/contract/digest.ts';
+import { SHA256_HEX_PATTERN } from '../../src/contract/ids.ts';
 import { DTYPES, dtypeOfTypedArray, dtypeWidth, isDtype } from '../../src/contract/dtypes.ts';
 import { compareUint64, isUint64, UINT64_MAX } from '../../src/contract/uint64.ts';
 

@@ -63,7 +63,7 @@ describe.each(['', '/behind'])('Under the base path %j', (basePath) => {
 test('the page may run its own files, and no script, style or connection of anybody else', async () => {
   const { url } = await appForTest();
   const page = await ask(url, '/', { headers: BROWSER });
-  const policy = page.headers['content-security-policy']!;
+  const policy = String(page.headers['content-security-policy']);
   const directives = Object.fromEntries(policy.split('; ').map((text) => text.split(/ (.*)/su)));
   expect(directives).toMatchObject({
     'default-src': "'none'",

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import type { IncompleteAttempt } from '../../src/contract/listings.ts';
+import { IN_FLIGHT, type IncompleteAttempt } from '../../src/contract/listings.ts';
 import type { FileSystem } from '../../src/store/file-system.ts';
 import { nodeFileSystem } from '../../src/store/node-file-system.ts';
 import { FaultFileSystem, systemError } from '../support/fault-file-system.ts';
@@ -270,4 +270,19 @@ describe('inspection in general', () => {
     expect(incomplete).toMatchObject([{ phase: 'VALIDATED' }]);
     expect(incomplete[0]!.modified_at).toBe(seconds > 0n ? null : '1969-11-04T03:06:40.000Z');
   });
+});
+
+test('an attempt that a publication of this process is at work on says so, and one that ended does not', async () => {
+  const { store } = temporaryStore();
+  const diagnostics = async (): Promise<string[]> =>
+    (await store.inspectIncomplete()).incomplete.map(({ diagnostic }) => diagnostic);
+  let meanwhile: string[] = [];
+  async function* broken(): AsyncGenerator<Uint8Array, void, void> {
+    yield new Uint8Array(8);
+    meanwhile = await diagnostics();
+    throw new Error('The source broke.');
+  }
+  await refusalOf(publishExample(store, ID, { ids: { dtype: 'int64', data: broken() } }));
+  expect(meanwhile).toEqual([expect.stringMatching(new RegExp(`${IN_FLIGHT}$`, 'u'))]);
+  expect(await diagnostics()).toEqual([expect.not.stringContaining(IN_FLIGHT)]);
 });

@@ -86,6 +86,7 @@ describe('the thread that publishes proves nothing large', () => {
         directorySyncs: new DirectorySyncs(here),
         limits: {},
         space: new SpaceReserve(here, root, 0),
+        inFlight: new Set(),
       },
       { snapshot: parseSnapshotMetadata(metadataOf(idOf(1))), arrays: declaredArrays(arrays) },
       payloadsOf(arrays),
