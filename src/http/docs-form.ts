@@ -2,11 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { FIRST_METADATA } from './openapi/examples.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
-import { schemaRef, type JsonObject } from './openapi/components.ts';
+import { schemaRef } from './openapi/components.ts';
 import { COMMON_HEADERS } from './openapi/headers.ts';
 
 /** The page shows a picker for each of these at once; behind `more_arrays` there are as many as it is asked for. */
 const PICKERS = ['array_1', 'array_2', 'array_3', 'array_4'];
+
+const PICKER = 'One more, where the metadata declares more than one';
+const FIRST_PICKER =
+  'The file of an array, named by its key: `<key>.bin` or `array-<key>.bin` (raw little-endian bytes), `<key>.npy` or ' +
+  `\`array-<key>.npy\` (as numpy.save writes them). For the metadata as they stand any file \`${exampleFiles()}\` does.`;
 
 const FILE = { type: 'string', format: 'binary' } as const;
 
@@ -25,16 +30,9 @@ export function documentForPage(document: OpenApiDocument): OpenApiDocument {
     properties: {
       metadata: { $ref: schemaRef('DraftManifest'), example: exampleMetadata() },
       ...Object.fromEntries(
-        PICKERS.map((name) => [name, { ...FILE, description: 'A file, named as below' }]),
+        PICKERS.map((name, index) => [name, { ...FILE, description: index === 0 ? FIRST_PICKER : PICKER }]),
       ),
-      more_arrays: {
-        type: 'array',
-        items: FILE,
-        example: [],
-        description:
-          'One file for each array of the metadata, named `<key>.bin` or `array-<key>.bin` (raw little-endian bytes), or ' +
-          '`<key>.npy` or `array-<key>.npy` (as numpy.save writes them).',
-      },
+      more_arrays: { type: 'array', items: FILE, example: [], description: PICKER },
     },
   };
   const requestBody = {
@@ -50,9 +48,17 @@ export function documentForPage(document: OpenApiDocument): OpenApiDocument {
   return withoutRepetition({ ...document, paths: changed });
 }
 
-function exampleMetadata(): JsonObject {
+function exampleFiles(): string {
+  return Object.keys(FIRST_METADATA.arrays)
+    .map((key) => `${key}.bin`)
+    .join();
+}
+
+/** As text, which the page shows as it is; of an object it mixes up the members. */
+function exampleMetadata(): string {
   const { snapshot, arrays } = FIRST_METADATA;
-  return { snapshot: { ...snapshot, snapshot_id: randomUUID().replaceAll('-', '') }, arrays };
+  const metadata = { snapshot: { ...snapshot, snapshot_id: randomUUID().replaceAll('-', '') }, arrays };
+  return JSON.stringify(metadata, null, 2);
 }
 
 /** HEAD says nothing that GET does not, and some headers are in every answer: both would make the page many times as long. */
