@@ -179,36 +179,56 @@ export async function beginningWith(
   limit: number,
   signal?: AbortSignal,
 ): Promise<readonly { readonly id: SnapshotId; readonly about: string }[]> {
+  return (await entriesFrom(client, beginning, limit, signal))
+    .filter((item) => item.snapshot_id.startsWith(beginning) && isSnapshotId(item.snapshot_id))
+    .map((item) => ({ id: item.snapshot_id, about: 'problem' in item ? ' (damaged)' : aboutOf(item) }));
+}
+
+/** What a whole id stands for in a listing, without proving its bytes; null where nothing is published under it. */
+export async function entryOf(
+  client: Lister,
+  id: SnapshotId,
+  signal?: AbortSignal,
+): Promise<ListedSnapshot | null> {
+  const [first] = await entriesFrom(client, id, 1, signal);
+  return first?.snapshot_id === id ? first : null;
+}
+
+/** The first `limit` entries by id, from the first that could begin so. */
+async function entriesFrom(
+  client: Lister,
+  beginning: string,
+  limit: number,
+  signal: AbortSignal | undefined,
+): Promise<readonly ListedSnapshot[]> {
   // The greatest possible id before the first that begins so; the page goes on after it.
   const first = beginning === '' ? 0n : BigInt(`0x${beginning.padEnd(32, '0')}`);
   const after = first === 0n ? undefined : (first - 1n).toString(16).padStart(32, '0');
-  const { items } = await listed(client, {
-    order: 'id',
-    after,
-    limit,
-    proof: 'frame',
-    damaged: 'show',
-    signal,
-  });
-  return items
-    .filter((item) => item.snapshot_id.startsWith(beginning) && isSnapshotId(item.snapshot_id))
-    .map((item) => ({ id: item.snapshot_id, about: 'problem' in item ? ' (damaged)' : aboutOf(item) }));
+  const query = { order: 'id', after, limit, proof: 'frame', damaged: 'show', signal } as const;
+  return (await listed(client, query)).items;
 }
 
 function aboutOf({ source_namespace: namespace, finished_at_ns: finished }: SnapshotSummary): string {
   return ` (${namespace}, ${formatTime(finished)})`;
 }
 
-/** Turns what `work` throws into a message and an exit status; people also get to know what it left. */
+interface Conclusion {
+  /** What `work` left, told to people after its failure. */
+  readonly left?: () => string | null;
+  /** Of a verb that ends with statuses of its own. */
+  readonly statusOf?: (error: unknown) => number;
+}
+
+/** Turns what `work` throws into a message and an exit status. */
 export async function concluding(
   { json = false }: OutputOptions,
   work: () => Promise<void>,
-  left: () => string | null = () => null,
+  { left = () => null, statusOf: ownStatusOf = exitStatusOf }: Conclusion = {},
 ): Promise<void> {
   try {
     await work();
   } catch (error) {
-    process.exitCode = exitStatusOf(error);
+    process.exitCode = ownStatusOf(error);
     reportError(error, json);
     const line = left();
     if (line !== null && !json) note(`  ${line}`);
@@ -280,4 +300,28 @@ export function positiveInteger(text: string): number {
     throw new InvalidArgumentError('Expected a whole number of at least 1.');
   }
   return value;
+}
+
+/** What `<time>` may be wherever a command asks for one. */
+export const TIME_HELP =
+  'A <time> is a date or time (2026-01-31, 2026-01-31T12:00Z), an age (90m, 12h, 7d), or nanoseconds since 1970.';
+
+const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
+
+/** Epoch nanoseconds, decimal. */
+export function timeInNanoseconds(text: string): string {
+  if (/^\d{1,20}$/u.test(text)) return String(BigInt(text));
+  const age = /^(?<count>\d{1,9})(?<unit>[smhdw])$/u.exec(text)?.groups;
+  const ms =
+    age === undefined
+      ? /^\d{4}-\d{2}-\d{2}/u.test(text)
+        ? Date.parse(text)
+        : Number.NaN
+      : Date.now() - Number(age['count']) * SECONDS[age['unit'] as keyof typeof SECONDS] * 1000;
+  if (Number.isNaN(ms)) {
+    throw new InvalidArgumentError(
+      'Expected a time such as 2026-01-31 or 2026-01-31T12:00Z, an age such as 12h or 7d, or nanoseconds.',
+    );
+  }
+  return String(BigInt(Math.max(ms, 0)) * 1_000_000n);
 }

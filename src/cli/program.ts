@@ -27,6 +27,10 @@ const VERBS: Readonly<Record<string, Verb>> = {
     about: 'prove every byte of a store on disk, without a service; changes nothing',
     load: () => import('./commands/verify.ts'),
   },
+  mirror: {
+    about: 'copy what one store has and another lacks, proven and byte-identical',
+    load: () => import('./commands/mirror.ts'),
+  },
   incomplete: {
     about: 'list attempts that were never published; changes nothing',
     load: () => import('./commands/incomplete.ts'),

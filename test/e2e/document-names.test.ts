@@ -57,7 +57,8 @@ test.each(DOCUMENTS)('%s names files, links, scripts and settings that there are
     missing(document, /npm run ([\w:-]+)/gu, (name) => Object.hasOwn(scripts, name)),
     'scripts',
   ).toEqual([]);
-  const variables = new Set([...SETTING_NAMES.map(environmentName), 'SNAPSHOTS_URL']);
+  const ofCommand = ['SNAPSHOTS_URL', 'SNAPSHOTS_FROM_TOKEN', 'SNAPSHOTS_TO_TOKEN'];
+  const variables = new Set([...SETTING_NAMES.map(environmentName), ...ofCommand]);
   const isVariable = (name: string): boolean =>
     name.endsWith('_') ? [...variables].some((variable) => variable.startsWith(name)) : variables.has(name);
   expect(missing(document, /\b(SNAPSHOTS_[A-Z_]+)\b/gu, isVariable), 'variables').toEqual([]);

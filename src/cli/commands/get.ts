@@ -67,11 +67,10 @@ copies: (cd <id> && sha256sum -c <(echo "$(cat complete.sha256)  manifest.json")
   );
   return command.action(async (id: string, key: string | undefined, options: GetOptions) => {
     let part: string | null = null;
-    await concluding(
-      options,
-      () => get(id, key, options, (kept) => void (part = kept)),
-      () => (part === null ? null : `What arrived stays in ${shown(part)}; the same command continues it.`),
-    );
+    await concluding(options, () => get(id, key, options, (kept) => void (part = kept)), {
+      left: () =>
+        part === null ? null : `What arrived stays in ${shown(part)}; the same command continues it.`,
+    });
   });
 }
 

@@ -1,5 +1,5 @@
 /** `ls`: what is published. */
-import { Option, InvalidArgumentError, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { ListedSnapshot, ListPageOptions } from '../../client/index.ts';
 import {
   concluding,
@@ -7,6 +7,8 @@ import {
   noteUnless,
   positiveInteger,
   resolveId,
+  TIME_HELP,
+  timeInNanoseconds,
   withClient,
   withConnection,
   withExamples,
@@ -67,8 +69,8 @@ export function define(command: Command): Command {
   pipewhy-snapshots ls | cut -f1
   pipewhy-snapshots ls --json | jq -r '.snapshots[].manifest_sha256'
 
-A <time> is a date or time (2026-01-31, 2026-01-31T12:00Z), an age (90m, 12h, 7d), or nanoseconds since 1970. On a terminal
-it is a table as wide as that; otherwise one line per snapshot with tabs, sizes in bytes and no titles.`,
+${TIME_HELP}
+On a terminal it is a table as wide as that; otherwise one line per snapshot with tabs, sizes in bytes and no titles.`,
   );
   return command.action((options: LsOptions) => concluding(options, () => list(options)));
 }
@@ -120,24 +122,4 @@ function rowOf(entry: ListedSnapshot, terminal: boolean): readonly string[] {
     String(entry.array_count),
     terminal ? formatBytes(entry.byte_length) : entry.byte_length,
   ];
-}
-
-const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
-
-/** Epoch nanoseconds, decimal. */
-function timeInNanoseconds(text: string): string {
-  if (/^\d{1,20}$/u.test(text)) return String(BigInt(text));
-  const age = /^(?<count>\d{1,9})(?<unit>[smhdw])$/u.exec(text)?.groups;
-  const ms =
-    age === undefined
-      ? /^\d{4}-\d{2}-\d{2}/u.test(text)
-        ? Date.parse(text)
-        : Number.NaN
-      : Date.now() - Number(age['count']) * SECONDS[age['unit'] as keyof typeof SECONDS] * 1000;
-  if (Number.isNaN(ms)) {
-    throw new InvalidArgumentError(
-      'Expected a time such as 2026-01-31 or 2026-01-31T12:00Z, an age such as 12h or 7d, or nanoseconds.',
-    );
-  }
-  return String(BigInt(Math.max(ms, 0)) * 1_000_000n);
 }
