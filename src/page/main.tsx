@@ -3,7 +3,9 @@ import { render, type JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { keepToken, token } from './service.ts';
 import { links, route, type Route } from './route.ts';
+import { CompareView } from './compare-view.tsx';
 import { IncompleteView } from './incomplete-view.tsx';
+import { LineageView } from './lineage-view.tsx';
 import { PublishView } from './publish-view.tsx';
 import { SnapshotView } from './snapshot-view.tsx';
 import { StoreView } from './store-view.tsx';
@@ -85,11 +87,15 @@ function View({ at }: { readonly at: Route }): JSX.Element {
       return <StoreView search={at.search} />;
     case 'snapshot':
       return <SnapshotView id={at.id} />;
+    case 'lineage':
+      return <LineageView id={at.id} />;
+    case 'compare':
+      return <CompareView from={at.from} to={at.to} by={at.by} />;
     case 'incomplete':
       return <IncompleteView />;
     case 'publish':
       return <PublishView parent={at.parent} />;
-    default:
+    case 'nowhere':
       return (
         <section class="panel empty">
           <h1 tabIndex={-1}>Nothing is at this address</h1>

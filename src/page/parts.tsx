@@ -191,6 +191,7 @@ const STATUSES: Readonly<Record<string, { readonly sign: string; readonly meanin
   PARTIAL: { sign: '◐', meaning: 'records are missing' },
   UNAVAILABLE: { sign: '○', meaning: 'nothing could be captured' },
   DAMAGED: { sign: '▲', meaning: 'what is stored cannot be proven' },
+  MISSING: { sign: '◌', meaning: 'named as a parent, and not in this store' },
   STAGING: { sign: '◌', meaning: 'an intent without a marker' },
   VALIDATED: { sign: '◉', meaning: 'a whole package that was never put in place' },
   INVALID: { sign: '▲', meaning: 'bytes or names that no running publication leaves' },

@@ -5,7 +5,7 @@ import { isSnapshotId } from '../contract/ids.ts';
 export type Route =
   | { readonly view: 'store'; readonly search: Search }
   | { readonly view: 'snapshot' | 'lineage'; readonly id: string }
-  | { readonly view: 'compare'; readonly from: string; readonly to: string; readonly key: string | null }
+  | { readonly view: 'compare'; readonly from: string; readonly to: string; readonly by: string | null }
   | { readonly view: 'incomplete' }
   | { readonly view: 'publish'; readonly parent: string | null }
   | { readonly view: 'nowhere' };
@@ -41,7 +41,7 @@ function routeOf(hash: string): Route {
   if (verb === '') return { view: 'snapshot', id };
   if (verb === 'lineage') return { view: 'lineage', id };
   if (verb === 'compare' && isSnapshotId(other)) {
-    return { view: 'compare', from: id, to: other, key: parameters.get('key') };
+    return { view: 'compare', from: id, to: other, by: parameters.get('key') };
   }
   return { view: 'nowhere' };
 }
@@ -64,8 +64,8 @@ export const links = {
   store: (search: Partial<Search> = {}) => withQuery('#/', search),
   snapshot: (id: string) => `#/snapshots/${id}`,
   lineage: (id: string) => `#/snapshots/${id}/lineage`,
-  compare: (from: string, to: string, key: string | null = null) =>
-    withQuery(`#/snapshots/${from}/compare/${to}`, { key }),
+  compare: (from: string, to: string, by: string | null = null) =>
+    withQuery(`#/snapshots/${from}/compare/${to}`, { key: by }),
   incomplete: () => '#/incomplete',
   publish: (parent: string | null = null) => withQuery('#/publish', { parent }),
 };

@@ -7,6 +7,7 @@ export type SnapshotSummary = Schemas['SnapshotSummary'];
 export type DamagedSnapshot = Schemas['DamagedSnapshot'];
 export type Manifest = Schemas['Manifest'];
 export type ArrayEntry = Schemas['ArrayEntry'];
+export type Comparison = Schemas['Comparison'];
 export type Coverage = Schemas['Coverage'];
 export type IncompleteAttempt = Schemas['IncompleteAttempt'];
 export type Declarations = Schemas['Declarations'];

@@ -25,25 +25,31 @@ export interface Demo {
   readonly damaged: string;
 }
 
-/** Columns of a package list: sorted ids, counts with a long tail, offsets, flags. */
+/** A number from 0 to 1 that is the same for the same arguments. */
+function chance(...numbers: readonly number[]): number {
+  let state = 0x9e3779b9;
+  for (const number of numbers) {
+    state = Math.imul(state ^ (number + 0x7f4a7c15), 0x85ebca6b);
+    state ^= state >>> 13;
+  }
+  return (Math.imul(state ^ (state >>> 16), 0xc2b2ae35) >>> 0) / 2 ** 32;
+}
+
+/** Columns of a package list: each month some packages come, a few go, and most counts stay. */
 function columns(month: number) {
-  const rows = 4_000 + month * 3;
-  let state = 42;
-  const random = (): number => {
-    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
-    return state / 2 ** 32;
-  };
-  const ids = BigInt64Array.from({ length: rows }, (_, row) => BigInt(row * 16 + 1_000) - 9_000n);
-  const downloads = BigUint64Array.from({ length: rows }, (_, row) => {
-    const usual = BigInt(Math.floor(Math.exp(random() * 12)));
-    return row % 97 === month ? usual + BigInt(month) * 1_000n : usual;
-  });
-  downloads[7] = 2n ** 64n - 1n;
-  const lengths = Uint16Array.from(
-    { length: rows },
-    () => 4 + Math.floor((random() + random() + random()) * 9),
+  const packages = Array.from({ length: 4_000 + month * 3 }, (_, number) => number).filter(
+    (number) => number % 401 !== 7 * month,
   );
-  const valid = Uint8Array.from({ length: rows }, () => (random() < 0.97 ? 1 : 0));
+  const ids = BigInt64Array.from(packages, (number) => BigInt(number) * 16n - 8_000n);
+  const downloads = BigUint64Array.from(packages, (number) => {
+    const usual = Math.floor(Math.exp(4 + 3 * (chance(number, 1) + chance(number, 2) + chance(number, 3))));
+    return BigInt(usual + (chance(number, 4, month) < 0.03 ? month * 100 + 7 : 0));
+  });
+  const lengths = Uint16Array.from(
+    packages,
+    (number) => 4 + Math.floor((chance(number, 5) + chance(number, 6) + chance(number, 7)) * 9),
+  );
+  const valid = Uint8Array.from(packages, (number) => (chance(number, 8) < 0.97 ? 1 : 0));
   return { downloads, downloads_validity: valid, ids, name_length: lengths };
 }
 
@@ -51,7 +57,7 @@ function columns(month: number) {
 export async function fillDemo(store: LocalSnapshotStore, root: string): Promise<Demo> {
   const capture = (month: number, changes: Record<string, unknown> = {}) => {
     const finished = START_NS + BigInt(month) * 30n * DAY_NS;
-    const rows = String(4_000 + month * 3);
+    const rows = String(columns(month).ids.length);
     return metadataOf(demoId(month), {
       source_namespace: 'npm.packages',
       source_version: `2026-${String(month + 1).padStart(2, '0')}`,
