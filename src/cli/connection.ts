@@ -12,7 +12,7 @@ import { isSnapshotId, type SnapshotId } from '../contract/ids.ts';
 import { CommandError, exitStatusOf, reportError, STATUS_HELP, statusOf } from './errors.ts';
 import { formatTime, note } from './output.ts';
 
-const DEFAULT_URL = 'http://127.0.0.1:8750';
+export const DEFAULT_URL = 'http://127.0.0.1:8750';
 
 export interface OutputOptions {
   readonly json?: boolean;
@@ -29,21 +29,26 @@ export function withJson(command: Command): Command {
   return command.option('--json', 'print JSON, and errors as problem documents');
 }
 
-export function withConnection(command: Command): Command {
-  return withJson(command)
+/** The one service that a command is about. */
+export function withUrl(command: Command): Command {
+  return command
     .addOption(new Option('--url <url>', 'where the service is').env('SNAPSHOTS_URL').default(DEFAULT_URL))
-    .addOption(
-      new Option('--token <token>', 'bearer token; better given by the environment').env('SNAPSHOTS_TOKEN'),
-    )
     .addOption(
       new Option('--socket <path>', 'unix socket on which the service listens').env('SNAPSHOTS_SOCKET'),
     )
-    .option('--timeout <seconds>', 'give up when nothing comes for this long', positiveNumber)
     .hook('preAction', (_, action) => {
       // A flag is over the environment: who names a URL does not mean the socket of a variable.
       const [url, from] = ['url', 'socket'].map((name) => action.getOptionValueSource(name));
       if (url === 'cli' && from === 'env') action.setOptionValue('socket', undefined);
     });
+}
+
+export function withConnection(command: Command): Command {
+  return withUrl(withJson(command))
+    .addOption(
+      new Option('--token <token>', 'bearer token; better given by the environment').env('SNAPSHOTS_TOKEN'),
+    )
+    .option('--timeout <seconds>', 'give up when nothing comes for this long', positiveNumber);
 }
 
 /** What `<id>` may be wherever a command asks for one. */

@@ -7,6 +7,7 @@ import { Socket } from 'node:net';
 import { inert } from '../contract/text.ts';
 
 let asJson = false;
+let statusOfLostOutput = 1;
 
 /**
  * Watches both outputs until the process ends. To be called before anything is written; `json` says in which form
@@ -17,6 +18,11 @@ export function guardOutputs(json: boolean): void {
   // Nobody can be told, and the status still says it.
   process.stderr.on('error', () => undefined);
   asJson = json;
+}
+
+/** For a command whose 1 means something else than that it failed. */
+export function failingOutputEndsWith(status: number): void {
+  statusOfLostOutput = status;
 }
 
 /** Pipes and terminals; a regular file or a device is written here, as Node ignores that a write of it was short. */
@@ -59,7 +65,7 @@ function endOfOutput({ code, message }: NodeJS.ErrnoException): never {
       ? JSON.stringify({ type: 'about:blank', title: 'The command failed', detail, code: 'failed' })
       : `pipewhy-snapshots: ${detail}`,
   );
-  process.exit(1);
+  process.exit(statusOfLostOutput);
 }
 
 export function print(line: string): void {

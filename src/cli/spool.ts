@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { open, statfs, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SnapshotClientError } from '../client/errors.ts';
+import { isAnySnapshotError } from '../contract/errors.ts';
 import { NPY_MAGIC } from '../contract/npy-header.ts';
 import { CommandError, reasonOf } from './errors.ts';
 import { unlessAborted } from './connection.ts';
@@ -16,15 +18,26 @@ const LEFT_FREE_BYTES = 16 * 1024 * 1024;
 /** How often the space is looked at. */
 const MEASURED_BYTES = 4 * 1024 * 1024;
 
+/** What comes from elsewhere than a file. */
+export interface NamedBytes {
+  /** Of the file that they are kept in. */
+  readonly name: string;
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
 /** Files of this process only, gone when it ends, however it does short of being killed. */
 export class Spool {
   #directory: string | null = null;
   readonly #atExit = (): void => this.remove();
 
-  /** The path of a file with what `source` brings: a path, or `-`. Throws `CommandError`, and the reason of the signal. */
-  async take(key: string, source: string, signal: AbortSignal): Promise<string> {
-    const path = join(this.#open(), `${key}.spool`);
-    const shown = source === STANDARD_INPUT ? 'standard input' : source;
+  /**
+   * The path of a file with what `source` brings: a path, or `-`, or bytes by a name of their own. Throws `CommandError`,
+   * what the bytes end in, and the reason of the signal.
+   */
+  async take(key: string, source: string | NamedBytes, signal: AbortSignal): Promise<string> {
+    const name = typeof source === 'string' ? key : source.name;
+    const path = join(this.#open(), `${name}.spool`);
+    const shown = source === STANDARD_INPUT ? 'standard input' : typeof source === 'string' ? source : key;
     try {
       const file = await open(path, 'wx', 0o600);
       try {
@@ -34,6 +47,8 @@ export class Spool {
       }
     } catch (error) {
       signal.throwIfAborted();
+      // Where bytes come from says itself why they do not.
+      if (isAnySnapshotError(error) || error instanceof SnapshotClientError) throw error;
       const reason = error instanceof CommandError ? error.message : reasonOf(error);
       throw new CommandError(
         'failed',
@@ -45,9 +60,10 @@ export class Spool {
     return path;
   }
 
-  async #copy(source: string, file: FileHandle, signal: AbortSignal): Promise<void> {
-    const input = source === STANDARD_INPUT ? null : await open(source, 'r');
-    const stream: AsyncIterable<Buffer> = input?.createReadStream({ autoClose: false }) ?? process.stdin;
+  async #copy(source: string | NamedBytes, file: FileHandle, signal: AbortSignal): Promise<void> {
+    const input = typeof source !== 'string' || source === STANDARD_INPUT ? null : await open(source, 'r');
+    const read: AsyncIterable<Uint8Array> = input?.createReadStream({ autoClose: false }) ?? process.stdin;
+    const stream = typeof source === 'string' ? read : source.bytes;
     try {
       let at = 0;
       let measured = -MEASURED_BYTES;

@@ -13,6 +13,8 @@ export const MAX_BYTES = {
   manifest: 64 * MIB,
   /** The service ends a page after some MiB; one that does not may still hold 100,000 snapshots. */
   listing: 64 * MIB,
+  /** Of the metadata of two manifests, and of an entry for each array. */
+  comparison: 128 * MIB,
   declarations: 16 * MIB,
   /** A listing's refusal names every corrupt id. */
   problem: 16 * MIB,

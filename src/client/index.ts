@@ -4,6 +4,8 @@ export type { CallOptions, ListOptions, PublishDocument, PublishMetadata } from 
 export type { ClientOptions, RetryPolicy, Timeouts } from './options.ts';
 export type { ArrayInput, BytesInput, FileInput } from './sources.ts';
 export type { PublishOptions, PublishProgress, PublishResult } from './publish.ts';
+export type { CompareOptions } from './comparison.ts';
+export type { Comparison } from '../contract/comparison.ts';
 export type { ArrayInfo, StreamOptions } from './reads.ts';
 export type { ListedSnapshot, ListFilters, ListPageOptions, Page, PageOptions } from './listings.ts';
 export {

@@ -35,7 +35,7 @@ import {
 import { isTransient, pauseAfter, retryingRead, wait, type Answer, type Transport } from './transport.ts';
 
 /** The path of a snapshot; ids and keys become parts of URLs, so they are checked first. Throws `InvalidSnapshotIdError`. */
-function snapshotPath(id: SnapshotId): string {
+export function snapshotPath(id: SnapshotId): string {
   if (isSnapshotId(id)) return `/snapshots/${id}`;
   throw refusedLocally(
     'invalid_snapshot_id',

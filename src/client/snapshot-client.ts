@@ -1,4 +1,5 @@
 /** The client of a snapshot service: what it believes, it has proven itself (PW-07.03, PW-07.05, PW-07.18). */
+import type { Comparison } from '../contract/comparison.ts';
 import { parseDeclarations, type Declarations } from '../contract/contexts.ts';
 import type { IntegerArray } from '../contract/dtypes.ts';
 import { isAnySnapshotError } from '../contract/errors.ts';
@@ -7,6 +8,7 @@ import type { IncompleteAttempt, SnapshotSummary } from '../contract/listings.ts
 import type { SnapshotMetadata } from '../contract/manifest.ts';
 import type { OpenedSnapshot, ProvenManifest } from '../contract/opened.ts';
 import { expectStatus, expectType, MAX_BYTES, readBody, readJson } from './answers.ts';
+import { fetchComparison, type CompareOptions } from './comparison.ts';
 import { ProtocolError } from './errors.ts';
 import { allPages, incompletePage, snapshotPage } from './listings.ts';
 import type { ListedSnapshot, ListFilters, ListPageOptions, Page, PageOptions } from './listings.ts';
@@ -98,6 +100,15 @@ export class SnapshotClient {
     options: StreamOptions = {},
   ): AsyncGenerator<Uint8Array, void, void> {
     return streamArray(this.#transport, id, key, options);
+  }
+
+  /**
+   * How `to` differs from `from`: by position, or with a `key` in rows that are aligned by the values of that array. The
+   * service proves every byte of both first. Throws `SnapshotNotFoundError`, `StorageIntegrityError`, and for a key that
+   * cannot be used `ArrayNotFoundError` or a `ProblemError` `invalid_request`.
+   */
+  async compare(from: SnapshotId, to: SnapshotId, options: CompareOptions = {}): Promise<Comparison> {
+    return fetchComparison(this.#transport, from, to, options);
   }
 
   /** Published snapshots one by one, page after page as they are needed. */

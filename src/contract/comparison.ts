@@ -135,6 +135,8 @@ export type Comparison = Checked<typeof comparison>;
 /** What the manifests tell: nothing of the elements of arrays that differ. Both must be valid. */
 export function compareManifests(from: Manifest, to: Manifest): Omit<Comparison, 'rows'> {
   const metadata = [...differences('snapshot', from.snapshot, to.snapshot)];
+  // The fields of a manifest have no order of their own.
+  metadata.sort((a, b) => (a.path < b.path ? -1 : 1));
   const obstacles = metadata.filter(({ path }) => OBSTACLE.test(path));
   const arrays = Object.create(null) as Record<string, ArrayComparison>;
   for (const key of [...new Set([...Object.keys(from.arrays), ...Object.keys(to.arrays)])].sort()) {

@@ -30,7 +30,7 @@ async function wordsFor(line: string, program: Command): Promise<readonly string
   return withClient(
     connectionOf(values),
     async (client) => {
-      if (open === null && operands.length > 0) {
+      if (open === null && operands.length > 0 && (name !== 'diff' || operands.length > 1)) {
         if (name !== 'get' || operands.length > 1 || id === undefined) return [];
         const { manifest } = await client.manifest(await resolveId(client, id));
         return Object.keys(manifest.arrays);
