@@ -117,7 +117,7 @@ describe('publish', () => {
     const cwd = temporaryDirectory();
     fs.writeFileSync(join(cwd, 'meta.json'), JSON.stringify(metadataOf(idOf(3))));
     const { out, err } = await bash(
-      `"$0" "$1" publish --metadata meta.json a=<(cat meta.json; sleep 30):uint8 & pid=$!
+      `"$0" "$1" publish --metadata meta.json a=<(cat meta.json; exec sleep 30 2> /dev/null):uint8 & pid=$!
        until ls pipewhy-snapshots-*/a.spool > /dev/null 2>&1; do sleep 0.05; done
        kill -TERM $pid; wait $pid; echo $?; kill %2 2> /dev/null; ls`,
       cwd,
