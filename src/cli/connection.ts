@@ -237,11 +237,29 @@ export async function concluding(
     reportError(error, json);
     const line = left();
     if (line !== null && !json) note(`  ${line}`);
-    // What cannot be ended, such as opening a pipe that nobody writes to, must not hold up who asked to stop.
-    if (error instanceof CommandError && error.code === 'interrupted') process.exit();
+    if (error instanceof CommandError && error.code === 'interrupted') endInterrupted();
   }
 }
 
+/** How many pieces of work were left that the system cannot be told to end. */
+let unendable = 0;
+
+/**
+ * Node waits at its end for calls into the system that are under way, and the opening or reading of a pipe to which nobody
+ * writes comes to no end. Who asked to stop is not held up by that: the very signal then ends the process, after everything
+ * that listens for its exit, and a shell shows the same status.
+ */
+function endInterrupted(): never {
+  const signal = Number(process.exitCode) - SIGNALLED;
+  if (unendable > 0 && signal > 0) {
+    for (const name of Object.keys(SIGNALS)) process.removeAllListeners(name);
+    process.once('exit', () => process.kill(process.pid, signal));
+  }
+  process.exit();
+}
+
+/** A shell's status of what a signal has ended, less the signal. */
+const SIGNALLED = 128;
 const SIGNALS = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
 
 /**
@@ -254,8 +272,11 @@ export async function interruptible<T>(
 ): Promise<T> {
   const controller = new AbortController();
   const stop = (name: NodeJS.Signals): void => {
-    const status = 128 + SIGNALS[name as keyof typeof SIGNALS];
-    if (controller.signal.aborted) process.exit(status);
+    const status = SIGNALLED + SIGNALS[name as keyof typeof SIGNALS];
+    if (controller.signal.aborted) {
+      process.exitCode = status;
+      endInterrupted();
+    }
     controller.abort(new CommandError('interrupted', 'interrupted', { status }));
   };
   for (const name of Object.keys(SIGNALS)) process.on(name, stop);
@@ -275,14 +296,23 @@ export async function interruptible<T>(
 
 /**
  * What `work` gives, or the reason of the signal: opening a pipe that nobody writes to, or reading one in which nothing
- * comes, cannot be ended otherwise.
+ * comes, cannot be ended otherwise. Reading standard input at least holds up no process that ends.
  */
-export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+export async function unlessAborted<T>(
+  signal: AbortSignal,
+  work: Promise<T>,
+  { endsWithProcess = false }: { readonly endsWithProcess?: boolean } = {},
+): Promise<T> {
   const aborted = new Promise<never>((_, reject) => {
     const stop = (): void => reject(signal.reason as Error);
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
   });
+  if (!endsWithProcess) {
+    unendable += 1;
+    // What fails after that is nobody's.
+    work.catch(() => undefined).finally(() => (unendable -= 1));
+  }
   return Promise.race([work, aborted]);
 }
 

@@ -41,7 +41,9 @@ export class Spool {
     try {
       const file = await open(path, 'wx', 0o600);
       try {
-        await unlessAborted(signal, this.#copy(source, file, signal));
+        await unlessAborted(signal, this.#copy(source, file, signal), {
+          endsWithProcess: source === STANDARD_INPUT,
+        });
       } finally {
         await file.close();
       }

@@ -113,16 +113,19 @@ describe('publish', () => {
     expect(fs.readdirSync(cwd)).toEqual(['meta.json']);
   });
 
-  test('removes the copy when it is interrupted', async () => {
+  test.each([
+    ['a pipe in which nothing comes', 'a=<(cat meta.json; exec sleep 600 2> /dev/null):uint8', 'a.spool'],
+    ['a pipe to which nobody writes', 'a=pipe:uint8', ''],
+  ])('interrupted over %s, it ends at once and removes its copy', async (_, source, copy) => {
     const cwd = temporaryDirectory();
     fs.writeFileSync(join(cwd, 'meta.json'), JSON.stringify(metadataOf(idOf(3))));
     const { out, err } = await bash(
-      `"$0" "$1" publish --metadata meta.json a=<(cat meta.json; exec sleep 30 2> /dev/null):uint8 & pid=$!
-       until ls pipewhy-snapshots-*/a.spool > /dev/null 2>&1; do sleep 0.05; done
+      `mkfifo pipe; "$0" "$1" publish --metadata meta.json ${source} & pid=$!
+       until ls pipewhy-snapshots-*/${copy} > /dev/null 2>&1; do sleep 0.05; done
        kill -TERM $pid; wait $pid; echo $?; kill %2 2> /dev/null; ls`,
       cwd,
     );
-    expect(out).toBe('143\nmeta.json\n');
+    expect(out).toBe('143\nmeta.json\npipe\n');
     expect(err).toContain('pipewhy-snapshots: interrupted: nothing was published');
   });
 

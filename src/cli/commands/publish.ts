@@ -87,7 +87,9 @@ async function publish(args: readonly string[], options: PublishOptions): Promis
   try {
     const result = await interruptible(
       async (signal) => {
-        metadata = await unlessAborted(signal, readMetadata(file));
+        metadata = await unlessAborted(signal, readMetadata(file), {
+          endsWithProcess: file === STANDARD_INPUT,
+        });
         const arrays = await spooled(named, spool, signal);
         return withClient(options, (client) =>
           client.publish(metadata as never, arrays, {
