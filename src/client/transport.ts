@@ -2,7 +2,6 @@
 import { statSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errors, Pool } from 'undici';
 import type { Dispatcher } from 'undici';
 import { UnavailableError } from '../contract/errors.ts';
 import {
@@ -13,6 +12,7 @@ import {
   TimeoutError,
 } from './errors.ts';
 import type { ResolvedOptions, RetryPolicy } from './options.ts';
+import { errors, Pool, requestOver } from './undici.ts';
 
 export interface Answer {
   readonly status: number;
@@ -65,7 +65,7 @@ export function openTransport(options: ResolvedOptions): Transport {
       const where = { address, socketPath, bodyMs: timeouts.bodyMs, signal };
       let interim = 0;
       try {
-        const data = await dispatcher.request({
+        const data = await requestOver(dispatcher, {
           origin,
           path: `${basePath}${path}`,
           method,
@@ -95,7 +95,7 @@ export function openTransport(options: ResolvedOptions): Transport {
   };
 }
 
-function newPool({ origin, socketPath, timeouts }: ResolvedOptions): Pool {
+function newPool({ origin, socketPath, timeouts }: ResolvedOptions): Dispatcher {
   return new Pool(origin, {
     connect: { timeout: timeouts.connectMs, ...(socketPath === null ? {} : { socketPath }) },
   });
