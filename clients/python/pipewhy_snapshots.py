@@ -833,6 +833,14 @@ class SnapshotClient:
         else:
             connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=self._timeout)
         connection.response_class = _Response
+        response: Optional[http.client.HTTPResponse] = None
+
+        def close() -> None:
+            # An answer holds the socket for itself, also where the connection is closed.
+            if response is not None:
+                response.close()
+            connection.close()
+
         try:
             connection.connect()
             sock = connection.sock
@@ -857,20 +865,15 @@ class SnapshotClient:
             finally:
                 watch.cancel()
             sock.settimeout(self._timeout)
-
-            def close() -> None:
-                response.close()
-                connection.close()
-
             answer = _Answer(response, self._timeout, close)
             if not 200 <= answer.status < 300:
                 raise _refusal(answer)
             return _Guarded(answer)
         except SnapshotError:
-            connection.close()
+            close()
             raise
         except BaseException as error:
-            connection.close()
+            close()
             raise _connection_error(error, f"{parts.scheme}://{parts.netloc}") from error
 
     @staticmethod
