@@ -162,6 +162,16 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     }
   });
 
+  test.each([34, 40, 47, 60, 80, 120, 148, 200])('the table of ls fits into %i columns', async (columns) => {
+    const { url, cwd } = await published();
+    const { code, lines } = await onTerminal(['ls', '--url', url], cwd, columns);
+    expect(code).toBe(0);
+    const [head = '', row = ''] = lines;
+    expect(head).toMatch(/^SNAPSHOT .*FINISHED/u);
+    expect(row).toMatch(/^[0-9a-f]{11}.* \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/u);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
+  });
+
   test('show is a list of what is known and a table of the arrays', async () => {
     const { url, cwd, manifestSha256 } = await published();
     const { code, lines } = await onTerminal(['show', ID, '--url', url], cwd);

@@ -31,7 +31,7 @@ interface LsOptions extends ConnectionOptions {
 
 const COLUMNS: readonly Column[] = [
   { title: 'SNAPSHOT', least: 12 },
-  { title: 'NAMESPACE', least: 9 },
+  { title: 'NAMESPACE', least: 9, leftOut: 6 },
   { title: 'VERSION', least: 8, leftOut: 3 },
   { title: 'SCOPE', least: 8, leftOut: 1 },
   { title: 'COVERAGE', leftOut: 4 },
