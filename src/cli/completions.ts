@@ -11,7 +11,7 @@ export function newCompletion(shell: Shell, program: Command): string {
 }
 
 /** Where ids and arrays may stand, which the service is asked for: arguments of a verb, or the value of a flag of it. */
-export const ASKED: ReadonlySet<string> = new Set(['get', 'show', 'diff', 'ls --parent']);
+export const ASKED: ReadonlySet<string> = new Set(['get', 'show', 'log', 'diff', 'ls --parent']);
 
 interface Described {
   readonly name: string;

@@ -23,6 +23,10 @@ const VERBS: Readonly<Record<string, Verb>> = {
   },
   ls: { about: 'list published snapshots, the last finished first', load: () => import('./commands/ls.ts') },
   show: { about: 'show one snapshot and its arrays', load: () => import('./commands/show.ts') },
+  log: {
+    about: 'show where a snapshot comes from and what came of it, drawn as a graph',
+    load: () => import('./commands/log.ts'),
+  },
   diff: {
     about: 'compare two snapshots, also of different stores, by position or by key',
     load: () => import('./commands/diff.ts'),

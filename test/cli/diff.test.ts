@@ -17,6 +17,7 @@ const OLD = 'aa'.padEnd(32, '0');
 const NEW = 'ab'.padEnd(32, '0');
 const SAME = 'b'.repeat(32);
 const LOST = 'c'.repeat(32);
+const hasTerminal = spawnSync('script', ['--version']).error === undefined;
 let service: RunningApp;
 let contexts: string;
 
@@ -88,30 +89,32 @@ test('one line for each difference, with tabs, its kind first', async () => {
   ]);
 });
 
-test('on a terminal: obstacles first, tables, and what is compared by position is said', async () => {
-  const root = temporaryRoot();
-  const store = storeAt(root);
-  await publishExample(store, OLD, { ids: Int8Array.of(1), other: Int8Array.of(1, 2) });
-  await publishExample(
-    store,
-    NEW,
-    { ids: Int8Array.of(1), other: Int8Array.of(1, 3) },
-    { scope: 'b\u001b[31m' },
-  );
-  const line = `COLUMNS=100 ${process.execPath} ${COMMAND} diff ${root}#aa ${root}#ab --key ids --contexts ${contexts}`;
-  const { stdout, error } = spawnSync('script', ['-qec', line, '/dev/null'], { encoding: 'utf8' });
-  if (error !== undefined) return;
-  const text = stdout.replaceAll('\r', '');
-  expect(text).toContain(
-    `from  ${OLD}\nto    ${NEW}\nThey differ in snapshot.scope: what is compared may not be comparable.\n`,
-  );
-  expect(text).toMatch(/^METADATA +FROM +TO\nsnapshot\.scope +all rows +b/mu);
-  expect(text).toMatch(/^ARRAY +STATUS +FROM +TO +DIFFERING/mu);
-  expect(text).toContain('Rows by ids: 0 added, 0 removed, 0 changed, 1 the same.');
-  expect(text).toContain('Of another length than ids, and so compared by position: other.');
-  expect(text).toContain('They differ.');
-  expect(text).not.toContain('\u001b[31m');
-});
+test.skipIf(!hasTerminal)(
+  'on a terminal: obstacles first, tables, and what is compared by position is said',
+  async () => {
+    const root = temporaryRoot();
+    const store = storeAt(root);
+    await publishExample(store, OLD, { ids: Int8Array.of(1), other: Int8Array.of(1, 2) });
+    await publishExample(
+      store,
+      NEW,
+      { ids: Int8Array.of(1), other: Int8Array.of(1, 3) },
+      { scope: 'b\u001b[31m' },
+    );
+    const line = `COLUMNS=100 ${process.execPath} ${COMMAND} diff ${root}#aa ${root}#ab --key ids --contexts ${contexts}`;
+    const { out } = await run(['-qec', line, '/dev/null'], { program: 'script' });
+    const text = out.replaceAll('\r', '');
+    expect(text).toContain(
+      `from  ${OLD}\nto    ${NEW}\nThey differ in snapshot.scope: what is compared may not be comparable.\n`,
+    );
+    expect(text).toMatch(/^METADATA +FROM +TO\nsnapshot\.scope +all rows +b/mu);
+    expect(text).toMatch(/^ARRAY +STATUS +FROM +TO +DIFFERING/mu);
+    expect(text).toContain('Rows by ids: 0 added, 0 removed, 0 changed, 1 the same.');
+    expect(text).toContain('Of another length than ids, and so compared by position: other.');
+    expect(text).toContain('They differ.');
+    expect(text).not.toContain('\u001b[31m');
+  },
+);
 
 describe('trouble ends with 2 and says what it is', () => {
   test.each([

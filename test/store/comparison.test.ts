@@ -351,6 +351,43 @@ describe('by key', () => {
     expect(found.arrays['x']).toMatchObject({ differing: '1', first: `${count - 1}`, last: `${count - 1}` });
   });
 
+  test('windows of rows, the other way round, and a row at the same place of two windows', async () => {
+    const count = 600_000;
+    const ids = new Uint32Array(count).map((_, index) => index);
+    const others = ids.map((id) => (id < 300_000 ? id : id + 300_000));
+    const x = new Int8Array(count);
+    const y = new Int8Array(count);
+    y[5] = 1;
+    y[262_144 + 5] = 1;
+    for (const [from, to] of [
+      [
+        { ids, x },
+        { ids: others, x: y },
+      ],
+      [
+        { ids: others, x: y },
+        { ids, x },
+      ],
+    ] as const) {
+      const found = await compare(from, to, { key: 'ids' });
+      expect(found.rows).toMatchObject({ added: '300000', removed: '300000', changed: '2', same: '299998' });
+      expect(found.arrays['x']).toMatchObject({ differing: '2', first: '5', last: '262149' });
+    }
+  });
+
+  test('keys that stop ascending, or repeat, where a window ends', async () => {
+    const ids = new Uint32Array(262_144 + 2).map((_, index) => 2 * index);
+    const back = ids.slice();
+    back[262_144] = 1;
+    const moved = await compare({ ids }, { ids: back }, { key: 'ids' });
+    expect(moved.rows).toMatchObject({ added: '1', removed: '1', same: '262145' });
+    const again = ids.slice();
+    again[262_144] = again[262_143]!;
+    const { store } = await pairOf({ ids }, { ids: again });
+    const { message } = await refusalOf(store.compareSnapshots(FROM, TO, { key: 'ids' }), 'invalid_request');
+    expect(message).toContain('holds 524286 at index 262143 and again at index 262144');
+  });
+
   test('more rows than are sorted are refused with what to do, unless they ascend', async () => {
     const many = new Int32Array(2 * 1024 * 1024 + 1).map((_, index) => index);
     const mixed = many.slice();
@@ -387,6 +424,15 @@ describe('proof', () => {
     fs.writeFileSync(file, bytes);
     const refusal = await refusalOf(store.compareSnapshots(FROM, TO), 'storage_integrity');
     expect(refusal.details).toMatchObject({ snapshot_id: TO, problem: 'checksum' });
+  });
+
+  test('once one side is refused, nothing more of the other is proven', async () => {
+    const root = temporaryRoot();
+    await publishExample(storeAt(root), TO, { n: new Uint8Array(64 * 1024 * 1024) });
+    const fileSystem = new FaultFileSystem(root);
+    await refusalOf(storeAt(root, { fileSystem }).compareSnapshots(FROM, TO), 'snapshot_not_found');
+    await expect.poll(() => fileSystem.open.size).toBe(0);
+    expect(fileSystem.count('readSync')).toBeLessThan(20);
   });
 
   test('an id that is not there is not found', async () => {
