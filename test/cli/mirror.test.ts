@@ -1,129 +1,37 @@
-/** `mirror`: byte-identical copies between directories and services, whatever is in the way, stopped and started again. */
+/** `mirror`: byte-identical copies between directories and services, whatever is in the way. */
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 
 import { corrupt, temporaryDirectory } from '../client/running-service.ts';
 import { appForTest } from '../support/service.ts';
+import { declarations, idOf, packagePath, publishExample, removeRoot, storeAt } from '../support/stores.ts';
 import {
-  declarations,
-  idOf,
-  makeRoot,
-  packagePath,
-  pattern,
-  publishExample,
-  removeRoot,
-  storeAt,
-} from '../support/stores.ts';
-import { run, type RunOptions } from './command.ts';
-
-const MIB = 1024 * 1024;
-
-/** Parents have greater ids than their children, in a line of four and a fork; `LARGE` is not sent in one piece. */
-const [ROOT, CHILD, GRANDCHILD, LAST, FORK, LARGE, EMPTY] = [9, 7, 5, 3, 4, 6, 8].map(idOf) as [
-  string,
-  string,
-  string,
-  string,
-  string,
-  string,
-  string,
-];
-const ALL = [ROOT, CHILD, GRANDCHILD, LAST, FORK, LARGE, EMPTY].sort();
+  ALL,
+  CHILD,
+  copyOf,
+  EMPTY,
+  FORK,
+  GRANDCHILD,
+  idsOf,
+  LARGE,
+  LAST,
+  makeOrigin,
+  mirror,
+  mirrored,
+  newRoot,
+  packagesOf,
+  ROOT,
+} from './mirror-support.ts';
 
 let origin: string;
-let contexts: string;
 
 beforeAll(async () => {
-  origin = makeRoot();
-  contexts = join(origin, 'contexts.json');
-  fs.writeFileSync(contexts, JSON.stringify(declarations));
-  await fill(origin);
+  origin = await makeOrigin();
   return () => {
     removeRoot(origin);
   };
 });
-
-async function fill(root: string): Promise<void> {
-  const store = storeAt(root);
-  const of = (parent: string | null, changes: Record<string, unknown> = {}) => ({
-    parent_id: parent,
-    ...changes,
-  });
-  await publishExample(
-    store,
-    ROOT,
-    { ids: BigInt64Array.of(-1n, 2n), constructor: Uint8Array.of(1) },
-    of(null),
-  );
-  await publishExample(store, CHILD, { ids: Int16Array.of(1) }, of(ROOT, { source_namespace: 'other' }));
-  await publishExample(store, GRANDCHILD, { none: new Uint32Array() }, of(CHILD));
-  await publishExample(
-    store,
-    LAST,
-    { ids: pattern(1000) },
-    of(GRANDCHILD, { finished_at_ns: '1893456000000000000' }),
-  );
-  await publishExample(store, FORK, { ids: pattern(1001) }, of(CHILD));
-  await publishExample(store, LARGE, { ids: pattern(5 * MIB + 3), more: pattern(2 * MIB, 2) }, of(null));
-  await publishExample(store, EMPTY, {}, of(null));
-  await store.close();
-}
-
-/** A copy of the store of all tests, to be damaged. */
-function copyOfOrigin(): string {
-  const root = join(temporaryDirectory(), 'root');
-  fs.cpSync(origin, root, { recursive: true });
-  return root;
-}
-
-function mirror(
-  from: string,
-  to: string,
-  args: readonly string[] = [],
-  { env = {}, ...options }: RunOptions = {},
-) {
-  return run(['mirror', from, to, ...args], { env: { SNAPSHOTS_CONTEXTS: contexts, ...env }, ...options });
-}
-
-interface Report {
-  readonly complete: boolean;
-  readonly dry_run: boolean;
-  readonly copied: readonly { readonly snapshot_id: string }[];
-  readonly equal: number;
-  readonly not_tried: number;
-  readonly problems: readonly {
-    readonly snapshot_id: string;
-    readonly side: string;
-    readonly code: string;
-    readonly detail: string;
-  }[];
-}
-
-/** The exit status and the report of a run with `--json`. */
-async function mirrored(from: string, to: string, args: readonly string[] = [], options: RunOptions = {}) {
-  const { code, out, err } = await mirror(from, to, [...args, '--json'], options);
-  if (out === '') throw new Error(`No report: ${err}`);
-  const report = JSON.parse(out) as Report;
-  return { code, report, ids: report.copied.map(({ snapshot_id: id }) => id), err };
-}
-
-/** Every file of every package, by its path. */
-function packagesOf(root: string): Record<string, string> {
-  const files: Record<string, string> = {};
-  const room = join(root, 'snapshots');
-  if (!fs.existsSync(room)) return files;
-  for (const id of fs.readdirSync(room)) {
-    for (const name of fs.readdirSync(join(room, id))) {
-      files[`${id}/${name}`] = fs.readFileSync(join(room, id, name)).toString('base64');
-    }
-  }
-  return files;
-}
-
-function idsOf(root: string): string[] {
-  return fs.readdirSync(join(root, 'snapshots')).sort();
-}
 
 test('directory to service to directory: the same files with the same bytes, and nothing twice', async () => {
   const { url } = await appForTest();
@@ -148,7 +56,7 @@ test('directory to service to directory: the same files with the same bytes, and
 });
 
 test('parents come before their children, whatever their ids', async () => {
-  const to = join(temporaryDirectory(), 'root');
+  const to = newRoot();
   const { ids } = await mirrored(origin, to, ['--jobs', '1']);
   for (const [parent, child] of [
     [ROOT, CHILD],
@@ -161,7 +69,7 @@ test('parents come before their children, whatever their ids', async () => {
 });
 
 test('between two directories it needs the declarations, and says so by name where one is missing', async () => {
-  const to = join(temporaryDirectory(), 'root');
+  const to = newRoot();
   const others = join(temporaryDirectory(), 'contexts.json');
   const context = { ...declarations.contexts[0], context_id: 'another' };
   fs.writeFileSync(others, JSON.stringify({ ...declarations, contexts: [context] }));
@@ -178,7 +86,7 @@ test('between two directories it needs the declarations, and says so by name whe
 test('a directory beside a service takes the declarations of the service', async () => {
   const { url, root } = await appForTest();
   await publishExample(storeAt(root), idOf(1));
-  const to = join(temporaryDirectory(), 'root');
+  const to = newRoot();
   const { code, err } = await mirror(url, to, [], { env: { SNAPSHOTS_CONTEXTS: '' } });
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(packagesOf(to)).toEqual(packagesOf(root));
@@ -205,9 +113,9 @@ test('filters choose, and the parents that are needed come too', async () => {
     ],
     [['--since', '2029-01-01', '--namespace', 'other'], []],
   ];
-  const { url } = await appForTest({ root: copyOfOrigin() });
+  const { url } = await appForTest({ root: copyOf(origin) });
   for (const [at, [args, expected]] of cases.entries()) {
-    const to = join(temporaryDirectory(), 'root');
+    const to = newRoot();
     const { code, ids } = await mirrored(at % 2 === 0 ? origin : url, to, args);
     expect({ code, ids: [...ids].sort() }).toEqual({ code: 0, ids: [...expected].sort() });
     expect(fs.existsSync(to) ? idsOf(to) : []).toEqual([...expected].sort());
@@ -215,7 +123,7 @@ test('filters choose, and the parents that are needed come too', async () => {
 });
 
 test('a dry run says what would come, in order, and changes nothing', async () => {
-  const to = join(temporaryDirectory(), 'root');
+  const to = newRoot();
   const { code, report, ids } = await mirrored(origin, to, ['--dry-run']);
   expect({ code, dry: report.dry_run, ids: [...ids].sort() }).toEqual({ code: 0, dry: true, ids: ALL });
   expect(ids.indexOf(ROOT)).toBeLessThan(ids.indexOf(LAST));
@@ -226,7 +134,7 @@ test('a dry run says what would come, in order, and changes nothing', async () =
 });
 
 test('another snapshot of the same id is named and stays, its children do not come, all others do', async () => {
-  const to = join(temporaryDirectory(), 'root');
+  const to = newRoot();
   const store = storeAt(to);
   await publishExample(store, CHILD, { other: Int8Array.of(1) });
   await store.close();
@@ -260,12 +168,12 @@ test.each([
   ['a manifest', ['manifest.json'], 'storage_integrity'],
   ['a marker', ['complete.sha256'], 'storage_integrity'],
 ])('%s that is damaged at FROM is named, and the others come', async (_, files, code) => {
-  const root = copyOfOrigin();
+  const root = copyOf(origin);
   for (const file of files) corrupt(packagePath(root, LARGE, file));
   fs.mkdirSync(join(root, 'snapshots', 'foreign'));
   const { url } = await appForTest({ root });
   for (const from of [root, url]) {
-    const to = join(temporaryDirectory(), 'root');
+    const to = newRoot();
     const { code: status, report } = await mirrored(from, to);
     expect(status).toBe(1);
     expect(report.problems).toMatchObject([
@@ -278,7 +186,7 @@ test.each([
 });
 
 test('a package that is damaged at TO is named and left as it is', async () => {
-  const to = join(temporaryDirectory(), 'root');
+  const to = newRoot();
   await mirrored(origin, to);
   corrupt(packagePath(to, ROOT, 'manifest.json'));
   const before = packagesOf(to);
@@ -292,12 +200,12 @@ test('a package that is damaged at TO is named and left as it is', async () => {
 });
 
 test('a parent that lies on neither side is named, with all who come from it', async () => {
-  const root = copyOfOrigin();
+  const root = copyOf(origin);
   fs.rmSync(packagePath(root, CHILD), { recursive: true });
   const { url } = await appForTest({ root });
   for (const from of [root, url]) {
     for (const args of [[], ['--id', LAST, '--id', FORK]]) {
-      const to = join(temporaryDirectory(), 'root');
+      const to = newRoot();
       const dry = await mirrored(from, to, [...args, '--dry-run']);
       const { code, report } = await mirrored(from, to, args);
       expect(report.problems).toEqual(dry.report.problems);
@@ -314,7 +222,7 @@ test('a parent that lies on neither side is named, with all who come from it', a
 });
 
 test('an id that FROM does not have is named, and the others come', async () => {
-  const to = join(temporaryDirectory(), 'root');
+  const to = newRoot();
   const { code, report, ids } = await mirrored(origin, to, ['--id', idOf(1), '--id', EMPTY]);
   expect({ code, ids }).toEqual({ code: 1, ids: [EMPTY] });
   expect(report.problems).toMatchObject([{ snapshot_id: idOf(1), side: 'from', code: 'snapshot_not_found' }]);
@@ -322,7 +230,7 @@ test('an id that FROM does not have is named, and the others come', async () => 
 
 test('several at once over one TO end well, and the snapshots are there once', async () => {
   const { url, root } = await appForTest();
-  const directory = join(temporaryDirectory(), 'root');
+  const directory = newRoot();
   for (const to of [url, directory]) {
     const runs = await Promise.all([1, 2, 3].map(() => mirrored(origin, to)));
     for (const { code, report } of runs)

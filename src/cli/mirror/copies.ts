@@ -118,8 +118,8 @@ function childrenOf(wanted: Plan['wanted']): ReadonlyMap<SnapshotId, readonly Wa
 
 /** Failures that may pass, on either side. A client has tried its reads again by itself before. */
 const PATIENCE: RetryPolicy = {
-  attempts: 5,
-  minDelayMs: 200,
+  attempts: 4,
+  minDelayMs: 250,
   maxDelayMs: 5_000,
   maxRetryAfterMs: 60_000,
 };
