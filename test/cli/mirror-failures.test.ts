@@ -16,7 +16,8 @@ import {
   resetAfterBytes,
   type Fault,
 } from '../client/faulty-proxy.ts';
-import { temporaryDirectory } from '../client/running-service.ts';
+import { clientOf, temporaryDirectory } from '../client/running-service.ts';
+import { copySnapshot } from '../../src/cli/mirror/copies.ts';
 import { buildManifest, parseDraft } from '../../src/contract/manifest.ts';
 import { parseStrictJson } from '../../src/contract/strict-json.ts';
 import { appForTest, COMMAND, startServer } from '../support/service.ts';
@@ -25,6 +26,7 @@ import {
   idOf,
   metadataOf,
   packagePath,
+  pattern,
   publishExample,
   removeRoot,
   storeAt,
@@ -205,6 +207,66 @@ test('a service that cannot be reached at all is one line, and 1', async () => {
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toBe(`pipewhy-snapshots: ${side}: ${gone.url}: nothing listens there (ECONNREFUSED).\n`);
   }
+  // Asked for its declarations first.
+  const asked = await mirror(gone.url, newRoot(), [], { env: { SNAPSHOTS_CONTEXTS: '' } });
+  expect(asked).toMatchObject({ code: 1, out: '' });
+  expect(asked.err).toContain(`${gone.url}: nothing listens there`);
+});
+
+test('a store may use the memory of a block again as soon as it is asked for the next one', async () => {
+  // More than a connection holds while nobody reads it.
+  const bytes = pattern(24 * 1024 * 1024);
+  const from = newRoot();
+  const store = storeAt(from);
+  await publishExample(store, idOf(1), { ids: bytes });
+  const found = await store.openPackage(idOf(1));
+  const files = found.files.map((file) => ({
+    ...file,
+    async *blocks() {
+      // So small that a connection takes the next one before this one has left.
+      const block = Buffer.alloc(4096);
+      for await (const whole of file.blocks()) {
+        for (let at = 0; at < whole.length; at += block.length) {
+          const length = block.fill(whole.subarray(at, at + block.length)).length;
+          yield block.subarray(0, Math.min(length, whole.length - at));
+          block.fill(0);
+        }
+      }
+    },
+  }));
+  const service = await appForTest();
+  const slow: Fault = async (exchange) => {
+    await sleep(300);
+    await passOn(exchange);
+  };
+  const proxy = await faultyProxy(service.url, [slow]);
+  const client = clientOf(proxy.url);
+  const common = { address: '', listPage: () => Promise.reject(new Error('No listing is needed.')) };
+  const opened = { ...common, list: () => store.streamSnapshots(), close: () => Promise.resolve() };
+  const ending = await copySnapshot(
+    {
+      from: {
+        ...opened,
+        kind: 'store',
+        store: Object.assign(Object.create(store) as typeof store, {
+          openPackage: () => Promise.resolve({ ...found, files }),
+        }),
+      },
+      to: { ...opened, kind: 'service', client },
+    },
+    {
+      id: idOf(1),
+      parentId: null,
+      manifestSha256: found.manifestSha256,
+      arrayCount: 1,
+      byteLength: BigInt(bytes.length),
+    },
+    new AbortController().signal,
+    () => undefined,
+  );
+  expect(ending).toEqual({ is: 'copied' });
+  expect(proxy.requests).toEqual(['POST /snapshots']);
+  expect(packagesOf(service.root)).toEqual(packagesOf(from));
 });
 
 test('each side has its own token; one that is refused is told with its side', async () => {

@@ -57,7 +57,8 @@ test('directory to service to directory: the same files with the same bytes, and
 
 test('parents come before their children, whatever their ids', async () => {
   const to = newRoot();
-  const { ids } = await mirrored(origin, to, ['--jobs', '1']);
+  const { code, ids, report } = await mirrored(origin, to, ['--jobs', '1']);
+  expect({ code, problems: report.problems }).toEqual({ code: 0, problems: [] });
   for (const [parent, child] of [
     [ROOT, CHILD],
     [CHILD, GRANDCHILD],
