@@ -1,5 +1,8 @@
 /** The library: the seed's public names (PW-07.18) and what their callers need to name. */
 export { LocalSnapshotStore } from './store/local-snapshot-store.ts';
+export { S3SnapshotStore } from './s3/s3-snapshot-store.ts';
+export type { S3StoreOptions } from './s3/s3-snapshot-store.ts';
+export { openStore } from './open-store.ts';
 export type { OpenedSnapshot, ProvenManifest } from './contract/opened.ts';
 export type { StoreObserver, StoreOptions } from './store/store-options.ts';
 export type { ArrayInput, ByteStream } from './store/arrivals.ts';

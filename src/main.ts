@@ -13,7 +13,7 @@ import { listen } from './listening.ts';
 import { openLog, type Log } from './log.ts';
 import { Metrics } from './http/metrics.ts';
 import { obeySignals } from './signals.ts';
-import { LocalSnapshotStore } from './store/local-snapshot-store.ts';
+import { openStore } from './open-store.ts';
 import type { SnapshotStore } from './store/snapshot-store.ts';
 
 /** Shipped with the package; two levels up from `dist/src`, one from `src`. */
@@ -51,7 +51,7 @@ export async function startService(config: Config): Promise<void> {
   const { declarations, warning } = loadDeclarations(config);
   const metrics = new Metrics();
   metrics.watchLog(log.lines);
-  const store = new LocalSnapshotStore(config.root, {
+  const store = await openStore(config.root, {
     declarations,
     threads: config.threads,
     observer: {
@@ -72,6 +72,9 @@ export async function startService(config: Config): Promise<void> {
     verify: config.verify,
     verifyMaxAgeMs: config.verifyMaxAgeSeconds * 1000,
     cacheBytes: config.cacheBytes,
+    idleMs: config.idleSeconds * 1000,
+    readOnly: config.readOnly,
+    engineAnswered: metrics.observeEngine,
     ...mountTable(),
   });
   await store.prepare();

@@ -67,7 +67,10 @@ export const IN_FLIGHT = 'This service is writing it now.';
 export const incompleteAttempt = objectOf(
   'One attempt that is not, or not yet, a snapshot',
   {
-    path: meaning('Relative to the root', matching(/^staging\//, 'must lie in staging/')),
+    path: meaning(
+      'Relative to the root: in staging/ of a directory, in packages/ on an engine',
+      matching(/^(?:staging|packages)\//, 'must lie in staging/ or packages/'),
+    ),
     snapshot_id: orNull(meaning('The id that was to be published, null where it cannot be told', snapshotId)),
     phase: meaning(
       'STAGING: an intent without a marker. VALIDATED: whole, but never put in place. INVALID: bytes or names that no ' +

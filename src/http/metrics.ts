@@ -1,6 +1,7 @@
 /** What the service counts, in Prometheus' terms; one registry per service, none of it global. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { SnapshotStore } from '../store/snapshot-store.ts';
+import type { EngineAnswer } from '../s3/objects.ts';
 import type { SyncKind } from '../store/file-system.ts';
 import type { ExchangeEnd, Outcome } from './connections.ts';
 import type { Transfers } from './transfers.ts';
@@ -45,6 +46,24 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly #engineRequests = this.#counter(
+    'engine_requests_total',
+    'Requests to the S3 engine, by operation and status of the last attempt',
+    ['operation', 'status'],
+  );
+  readonly #engineRetries = this.#counter(
+    'engine_retries_total',
+    'Attempts at requests to the S3 engine beyond the first',
+    ['operation'],
+  );
+  readonly #engineDuration = new Histogram({
+    name: `${PREFIX}engine_request_duration_seconds`,
+    help: 'Requests to the S3 engine, all attempts, up to the head of the answer',
+    labelNames: ['operation'],
+    buckets: REQUEST_SECONDS,
+    registers: [this.registry],
+  });
+
   constructor() {
     collectDefaultMetrics({ register: this.registry });
   }
@@ -52,6 +71,13 @@ export class Metrics {
   /** For the store's file system. */
   readonly observeSync = (kind: SyncKind, seconds: number): void => {
     this.#syncs.observe({ kind }, seconds);
+  };
+
+  /** For a store on an engine. */
+  readonly observeEngine = ({ operation, status, retries, seconds }: EngineAnswer): void => {
+    this.#engineRequests.inc({ operation, status: status === null ? 'none' : String(status) });
+    this.#engineRetries.inc({ operation }, retries);
+    this.#engineDuration.observe({ operation }, seconds);
   };
 
   /** Gauges that are looked up when they are asked for; none of them reads a payload. */

@@ -68,17 +68,15 @@ import type {
   SnapshotStore,
 } from './snapshot-store.ts';
 import { SpaceReserve } from './space-reserve.ts';
-import type { StoreOptions } from './store-options.ts';
+import { DEFAULT_CACHE_BYTES, DEFAULT_MAX_AGE_MS, threadsOf, type StoreOptions } from './store-options.ts';
 import { forOnePublication, syncsAtOnce, withSyncTurns } from './sync-turns.ts';
-import { defaultThreads, workerPool } from './worker-pool.ts';
+import { workerPool } from './worker-pool.ts';
 
 /** Manifests of one listing in memory at once. */
 const MAX_WIDTH = 8;
 /** The coarsest clock of a file system in use. */
 const UNSETTLED_NS = 2_000_000_000n;
 
-const DEFAULT_MAX_AGE_MS = 60 * 60 * 1000;
-const DEFAULT_CACHE_BYTES = 32 * 1024 * 1024;
 /** For how long a store whose directories may not be changed says so, unless a publication shows that they may again. */
 const FORBIDDEN_HOLDS_MS = 60_000;
 
@@ -517,8 +515,4 @@ export class LocalSnapshotStore implements SnapshotStore {
     );
     return { manifestSha256, manifest: parseProven(manifestBytes) };
   }
-}
-
-function threadsOf({ threads = 0 }: StoreOptions): number {
-  return threads === 'auto' ? defaultThreads() : threads;
 }

@@ -18,7 +18,7 @@ import {
 import type { ByteBoundedCache } from './byte-bounded-cache.ts';
 
 /** Above this a stored manifest is refused instead of read into memory; far above what publishing can make. */
-const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
+export const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
 
 /** `staged` is an attempt before its marker: everything else must hold. */
 export type Stage = 'complete' | 'staged';
@@ -49,13 +49,13 @@ export function refuseIrregularEntries(entries: readonly PackageEntry[]): void {
 }
 
 /** Throws where no such file is in the package. */
-export function checkPresent(
-  present: ReadonlySet<string>,
-  file: typeof MARKER_FILE | typeof MANIFEST_FILE,
-): void {
-  if (present.has(file)) return;
-  const problem = file === MARKER_FILE ? 'marker' : 'manifest';
-  throw new StorageIntegrityError(`${file} is missing.`, { problem, location: file });
+export function checkPresent(present: ReadonlySet<string>, file: string): void {
+  if (!present.has(file)) throw missingFile(file);
+}
+
+export function missingFile(file: string): StorageIntegrityError {
+  const problem = file === MARKER_FILE ? 'marker' : file === MANIFEST_FILE ? 'manifest' : 'inventory';
+  return new StorageIntegrityError(`${file} is missing.`, { problem, location: file });
 }
 
 export function checkManifestLength(byteLength: number | bigint): void {

@@ -14,6 +14,8 @@ export type Step =
   | 'validation'
   | 'attempt sync'
   | 'rename'
+  /** On an engine, what the rename is on a disk. */
+  | 'commit'
   | 'parent sync';
 
 /** A failure of the producer's own stream, told apart from failures of the disk. */

@@ -197,14 +197,9 @@ export function packageFiles(
     files: [
       ...intent,
       ...payloads,
-      {
-        name: MANIFEST_FILE,
-        byteLength: manifestBytes.length,
-        blocks: async function* () {
-          await stillTheSame(context.executor, directory, id, manifestSha256);
-          yield manifestBytes;
-        },
-      },
+      inMemory(MANIFEST_FILE, manifestBytes, () =>
+        stillTheSame(context.executor, directory, id, manifestSha256),
+      ),
       inMemory(MARKER_FILE, markerBytes(manifestSha256)),
     ],
   };
@@ -303,13 +298,18 @@ async function* largeBlocks(
   }
 }
 
-function inMemory(name: string, bytes: Uint8Array): PackagedFile {
+/** A file that is in memory already; `check` is waited for before it is given. */
+export function inMemory(
+  name: string,
+  bytes: Uint8Array,
+  check: () => Promise<void> = () => Promise.resolve(),
+): PackagedFile {
   return {
     name,
     byteLength: bytes.length,
     blocks: async function* () {
+      await check();
       yield bytes;
-      await Promise.resolve();
     },
   };
 }

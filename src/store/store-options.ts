@@ -3,6 +3,7 @@ import type { Declarations } from '../contract/contexts.ts';
 import type { StoreLimits } from './arrivals.ts';
 import type { FileSystem, SyncKind } from './file-system.ts';
 import type { ReserveSize } from './space-reserve.ts';
+import { defaultThreads } from './worker-pool.ts';
 
 export interface StoreOptions {
   /** The C3 declarations in force (PW-07.01). */
@@ -26,6 +27,13 @@ export interface StoreOptions {
   /** Contents of Linux's `/proc/self/mountinfo`, to notice bind mounts at the start. */
   readonly mountTable?: string;
   readonly observer?: StoreObserver;
+}
+
+export const DEFAULT_MAX_AGE_MS = 60 * 60 * 1000;
+export const DEFAULT_CACHE_BYTES = 32 * 1024 * 1024;
+
+export function threadsOf({ threads = 0 }: Pick<StoreOptions, 'threads'>): number {
+  return threads === 'auto' ? defaultThreads() : threads;
 }
 
 /** What a service wants to know of its store while it runs. */
