@@ -6,9 +6,11 @@ import { useLoad } from './load.ts';
 import { Foreign, Loading, Status, Trouble } from './parts.tsx';
 import { aligned, differences, MOST_ROWS, unmatched, type Span } from './positions.ts';
 import { go, links } from './route.ts';
-import { getJson, type ArrayEntry, type Comparison, type Manifest } from './service.ts';
+import type { ArrayEntry, Comparison, Manifest } from './answers.ts';
+import { getJson } from './service.ts';
 import { CoverageBar } from './snapshot-view.tsx';
-import { readValues, Turns, WHOLE_BYTES, type Values } from './values.ts';
+import type { Values } from './profile.ts';
+import { readValues, Turns, WHOLE_BYTES } from './values.ts';
 import { plain } from './text.ts';
 
 interface Compared {

@@ -124,7 +124,8 @@ function keyOf(name: string): string {
 export async function partOf(file: File): Promise<DraftPart> {
   const head = new Uint8Array(await file.slice(0, 512).arrayBuffer());
   const text = new TextDecoder('latin1').decode(head);
-  const isNpy = /\.npy$/iu.test(file.name) && text.startsWith('\u0093NUMPY');
+  // What a browser calls latin1 has another character for the first byte.
+  const isNpy = /\.npy$/iu.test(file.name) && head[0] === 0x93 && text.startsWith('NUMPY', 1);
   const raw = { key: keyOf(file.name), file, isNpy, dtype: '', payloadBytes: file.size } as const;
   if (!isNpy) return raw;
   const isLong = (head[6] ?? 0) > 1;

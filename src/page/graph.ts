@@ -1,5 +1,5 @@
 /** A family of snapshots as a commit graph: rows from the newest down, each below all of its children, in as few lanes as it takes. */
-import type { DamagedSnapshot, SnapshotSummary } from './service.ts';
+import type { DamagedSnapshot, SnapshotSummary } from './answers.ts';
 
 export type Member =
   | {

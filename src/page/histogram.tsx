@@ -1,7 +1,7 @@
 /** How often values occur, drawn from the values themselves. */
 import type { JSX } from 'preact';
 import { count, counted } from './figures.ts';
-import type { Bin } from './values.ts';
+import type { Bin } from './profile.ts';
 
 const HEIGHT = 64;
 const STEP = 10;

@@ -6,7 +6,8 @@ import { ago, counted, localTime } from './figures.ts';
 import { useLoad } from './load.ts';
 import { Foreign, Loading, Size, Status, Trouble } from './parts.tsx';
 import { links } from './route.ts';
-import { getJson, type IncompleteAttempt } from './service.ts';
+import type { IncompleteAttempt } from './answers.ts';
+import { getJson } from './service.ts';
 
 const PAGE = 100;
 /** Each look makes the service judge every attempt, so it is not taken unasked. */

@@ -5,7 +5,8 @@ import { familyOf, graphOf, type Graph, type GraphRow, type Member } from './gra
 import { useLoad } from './load.ts';
 import { Foreign, Hex, Loading, Moment, Status, Trouble } from './parts.tsx';
 import { links } from './route.ts';
-import { getJson, isDamaged, LOOK, lookUp, type DamagedSnapshot, type SnapshotSummary } from './service.ts';
+import type { DamagedSnapshot, SnapshotSummary } from './answers.ts';
+import { getJson, isDamaged, LOOK, lookUp } from './service.ts';
 
 /** The newest of the namespace that are looked at for forks and children. */
 const NEWEST = 2_000;

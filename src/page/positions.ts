@@ -1,5 +1,5 @@
 /** Where two arrays differ, from their values: counted in equal spans of positions. */
-import { pause, type Values } from './values.ts';
+import { pause, type Values } from './profile.ts';
 
 export interface Span {
   /** Indexes, `end` not included. */

@@ -20,7 +20,8 @@ import { counted, size } from './figures.ts';
 import { useLoad } from './load.ts';
 import { Foreign, Size, Trouble } from './parts.tsx';
 import { links } from './route.ts';
-import { getJson, Refusal, type Declarations } from './service.ts';
+import type { Declarations } from './answers.ts';
+import { getJson, Refusal } from './service.ts';
 import { upload, type Upload } from './upload.ts';
 
 function emptyFields(parent: string | null): Fields {

@@ -72,10 +72,8 @@ export const links = {
 
 /** Goes there; `replace` leaves no step to go back to. */
 export function go(hash: string, { replace = false } = {}): void {
-  if (!replace) {
-    location.hash = hash;
-    return;
-  }
-  history.replaceState(null, '', hash);
+  if (replace) history.replaceState(null, '', hash);
+  else location.hash = hash;
+  // At once, and not when the browser tells: until then, what waits for its time would still be meant for the view before.
   route.value = routeOf(hash);
 }

@@ -1,25 +1,6 @@
 /** What the page asks of the service that it came from, typed by the OpenAPI document. */
 import { signal } from '@preact/signals';
-import type { components, paths } from '../../openapi/openapi.d.ts';
-
-type Schemas = components['schemas'];
-export type SnapshotSummary = Schemas['SnapshotSummary'];
-export type DamagedSnapshot = Schemas['DamagedSnapshot'];
-export type Manifest = Schemas['Manifest'];
-export type ArrayEntry = Schemas['ArrayEntry'];
-export type Comparison = Schemas['Comparison'];
-export type Coverage = Schemas['Coverage'];
-export type IncompleteAttempt = Schemas['IncompleteAttempt'];
-export type Declarations = Schemas['Declarations'];
-export type Problem = Schemas['Problem'];
-
-/** A resource that answers GET with JSON, and what it answers. */
-type Json<P extends keyof paths> = paths[P] extends {
-  get: { responses: { 200: { content: { 'application/json': infer A } } } };
-}
-  ? A
-  : never;
-type Query<P extends keyof paths> = paths[P] extends { get: { parameters: { query?: infer Q } } } ? Q : never;
+import type { DamagedSnapshot, Json, Path, Problem, Query, SnapshotSummary } from './answers.ts';
 
 /** The folder that the page lies in: the service's address, whatever base path it has. */
 const BASE = new URL('.', location.href).href;
@@ -92,7 +73,7 @@ export function problemIn(text: string): Partial<Problem> {
   }
 }
 
-export async function getJson<P extends keyof paths>(
+export async function getJson<P extends Path>(
   path: P,
   { query, signal: aborted, ids }: { query?: Query<P>; signal: AbortSignal; ids?: Record<string, string> },
 ): Promise<Json<P>> {

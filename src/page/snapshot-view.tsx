@@ -7,8 +7,10 @@ import { Histogram } from './histogram.tsx';
 import { useLoad } from './load.ts';
 import { Copy, Download, Foreign, Hex, Lines, Loading, Moment, Size, Status, Trouble } from './parts.tsx';
 import { go, links } from './route.ts';
-import { addressOf, getJson, token, type ArrayEntry, type Coverage, type Manifest } from './service.ts';
-import { ASKED_BYTES, profileOf, readValues, Turns, type Profile } from './values.ts';
+import type { ArrayEntry, Coverage, Manifest } from './answers.ts';
+import { addressOf, getJson, token } from './service.ts';
+import { profileOf, type Profile } from './profile.ts';
+import { ASKED_BYTES, readValues, Turns } from './values.ts';
 
 export function SnapshotView({ id }: { readonly id: string }): JSX.Element {
   const { data, error, isLoading, again } = useLoad(id, (signal) =>

@@ -5,8 +5,8 @@ import { isSnapshotId } from '../contract/ids.ts';
 import { COVERAGE_STATUSES, RESOLUTIONS } from '../contract/documents.ts';
 import { count, counted } from './figures.ts';
 import { Foreign, Loading, Moment, Size, Status, Trouble } from './parts.tsx';
-import { go, links, NO_SEARCH, type Search } from './route.ts';
-import type { DamagedSnapshot, SnapshotSummary } from './service.ts';
+import { go, links, NO_SEARCH, route, type Search } from './route.ts';
+import type { DamagedSnapshot, SnapshotSummary } from './answers.ts';
 import { plain } from './text.ts';
 import { Timeline } from './timeline.tsx';
 import { looksFor, matches, useWalk, type Entry, type Walk } from './walk.ts';
@@ -98,7 +98,7 @@ function SearchForm({
   useEffect(() => {
     if (text === search.text) return;
     const timer = setTimeout(() => {
-      go(links.store({ ...search, text }), { replace: true });
+      if (route.peek().view === 'store') go(links.store({ ...search, text }), { replace: true });
     }, 250);
     return () => {
       clearTimeout(timer);

@@ -1,5 +1,6 @@
 /** Sends a publication and tells how far it is: what `fetch` cannot tell, an XMLHttpRequest can. */
-import { addressOf, authorization, problemIn, Refusal, type Manifest } from './service.ts';
+import type { Manifest } from './answers.ts';
+import { addressOf, authorization, problemIn, Refusal } from './service.ts';
 import type { DraftPart } from './draft.ts';
 
 export interface Upload {

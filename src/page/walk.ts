@@ -2,7 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { dateOf } from './figures.ts';
 import type { Search } from './route.ts';
-import { getJson, isDamaged, LOOK, token, type DamagedSnapshot, type SnapshotSummary } from './service.ts';
+import type { DamagedSnapshot, SnapshotSummary } from './answers.ts';
+import { getJson, isDamaged, LOOK, token } from './service.ts';
 import { cut } from './text.ts';
 
 /** Entries of the first page. */
