@@ -31,7 +31,7 @@ module.exports = {
         pathNot: [
           '^src/store/node-file-system\\.ts$',
           '^src/(cli|client)/',
-          '^src/(main|listening|package-version|page-files|log|signals|doors)\\.ts$',
+          '^src/(service|starting|listening|package-version|page-files|log|signals|doors)\\.ts$',
         ],
       },
       to: { path: FILE_SYSTEM },
@@ -45,7 +45,7 @@ module.exports = {
       to: {
         path: [
           '^src/(http|client|cli)/',
-          '^src/(app|main|config)\\.ts$',
+          '^src/(app|main|service|starting|supervisor|serving-process|process-channel|config)\\.ts$',
           '^routes/',
           npm('(fastify|@fastify/[^/]+|undici)'),
           '^(node:)?https?2?$',
@@ -58,7 +58,9 @@ module.exports = {
         'src/http holds what routes share and never looks back at them, nor at a consumer of the service.',
       severity: 'error',
       from: { path: '^src/http/' },
-      to: { path: ['^routes/', '^src/(client|cli)/', '^src/(app|main)\\.ts$'] },
+      to: {
+        path: ['^routes/', '^src/(client|cli)/', '^src/(app|main|service|supervisor|serving-process)\\.ts$'],
+      },
     },
     {
       name: 'client-stands-alone',

@@ -19,7 +19,7 @@ const schema = operation({
   refusals: [],
 });
 
-export function metricsRoute(app: FastifyInstance, { registry }: Metrics): void {
+export function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/metrics',
@@ -27,7 +27,7 @@ export function metricsRoute(app: FastifyInstance, { registry }: Metrics): void 
     handler: async (_request, reply) =>
       reply
         .header('cache-control', 'no-store')
-        .header('content-type', registry.contentType)
-        .send(await registry.metrics()),
+        .header('content-type', metrics.contentType)
+        .send(await metrics.text()),
   });
 }

@@ -135,7 +135,7 @@ export function publishRoute(app: FastifyInstance, { config, store, transfers }:
       refuseByHeaders(request, config);
       const digest = contentDigestOf(request.headers);
       const { exchange } = request;
-      const done = transfers.beginUpload();
+      const done = await transfers.beginUpload();
       const endWatch = watchPace(exchange, {
         idleMs: config.idleSeconds * 1000,
         minBytesPerSecond: config.minBytesPerSecond,

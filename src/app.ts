@@ -21,7 +21,7 @@ import { problemRoutes } from '../routes/problems.ts';
 import { publishRoute } from '../routes/publish.ts';
 import { snapshotRoutes } from '../routes/snapshot.ts';
 import { listingRoute } from '../routes/snapshots.ts';
-import type { Config } from './config.ts';
+import { processesOf, type Config } from './config.ts';
 import { Doors } from './doors.ts';
 import { clientErrorHandler, refuseTunnels } from './http/client-errors.ts';
 import { Connections, headerSecondsOf } from './http/connections.ts';
@@ -40,7 +40,7 @@ import { addSecurityHeaders, registerSecurityHeaders } from './http/security-hea
 import type { ServiceContext } from './http/service-context.ts';
 import { queryValidator } from './http/parameters.ts';
 import { pageFiles } from './page-files.ts';
-import { Transfers } from './http/transfers.ts';
+import { ownPermits, Transfers } from './http/transfers.ts';
 import type { SnapshotStore } from './store/snapshot-store.ts';
 
 export interface App {
@@ -58,7 +58,9 @@ export async function buildApp(
   logger: FastifyBaseLogger | false,
   metrics = new Metrics(),
   doors = new Doors(config),
+  permits = ownPermits(config.maxUploads),
 ): Promise<App> {
+  const processes = processesOf(config);
   const idleMs = config.idleSeconds * 1000;
   let connections: Connections | undefined;
   const allConnections = (): Connections => {
@@ -73,7 +75,7 @@ export async function buildApp(
   const context: ServiceContext = {
     config,
     store,
-    transfers: new Transfers(config.maxUploads, config.maxDownloadBytes),
+    transfers: new Transfers({ uploads: permits, downloadBytes: config.maxDownloadBytes, processes }),
   };
   const guard = guardOf(context, doors);
   const server = Fastify({
@@ -85,7 +87,7 @@ export async function buildApp(
     requestIdHeader: false,
     genReqId: () => crypto.randomUUID(),
     serverFactory: (listener) => {
-      connections = new Connections(listener, config.idleSeconds, doors.tls);
+      connections = new Connections(listener, config.idleSeconds, doors.tls, processes);
       return connections.server;
     },
     clientErrorHandler: clientErrorHandler({

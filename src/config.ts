@@ -1,4 +1,5 @@
 /** The service's settings: flags over environment over defaults, checked once, frozen, and passed on by hand. */
+import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { isToken, TOKEN_RULE } from './contract/text.ts';
 import { isLoopback } from './http/hosts.ts';
@@ -117,6 +118,10 @@ const SETTINGS = z.strictObject({
   reserveBytes: z
     .union([z.literal('auto'), bytes], { error: 'expected a size such as 64MiB, or auto' })
     .default('auto'),
+  /** Processes that serve one root behind one address; `auto` is one for each core. */
+  processes: z
+    .union([z.literal('auto'), count(1, 64)], { error: 'expected a number of processes, or auto' })
+    .default(1),
   /** Threads that hash and prove; 0 works without them, in the service's own thread. */
   threads: z
     .union([z.literal('auto'), count(0, 64)], { error: 'expected a number of threads, or auto' })
@@ -235,6 +240,11 @@ function shown(value: unknown): string {
 /** Whether whoever comes needs a token. */
 export function asksForToken({ token, readToken, tokenFile, readTokenFile }: Config): boolean {
   return [token, readToken, tokenFile, readTokenFile].some((given) => given.length > 0);
+}
+
+/** How many processes serve. */
+export function processesOf({ processes }: Config): number {
+  return processes === 'auto' ? availableParallelism() : processes;
 }
 
 function refuseOpenDoors(config: Config): void {

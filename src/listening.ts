@@ -1,9 +1,7 @@
 /** Where the service listens: a port, a unix socket, or a socket that systemd hands over (sd_listen_fds). */
-import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import type { FastifyInstance } from 'fastify';
 import { asksForToken, ConfigError, environmentName, flagName, type Config } from './config.ts';
 import { isLoopback } from './http/hosts.ts';
 
@@ -50,7 +48,7 @@ function checkLength(socket: string): void {
 
 /** Starts listening and gives the address for people: `http://…` or `unix:…`. Throws `ConfigError`. */
 export async function listen(
-  server: FastifyInstance,
+  server: net.Server,
   config: Config,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<string> {
@@ -93,26 +91,19 @@ function refuseSeveralSockets({ LISTEN_FDS: passed }: Readonly<Record<string, st
  * Not by way of the framework, which cannot take a passed socket, makes a second server for the second address of
  * `localhost`, and writes a line of its own before anybody knows whether the start succeeds.
  */
-async function listenOn(server: FastifyInstance, where: net.ListenOptions & { fd?: number }): Promise<void> {
-  // Fastify waits only for servers that it made listen itself: without this, stopping would cut running transfers.
-  server.addHook('onClose', async () => {
-    const closed = once(server.server, 'close');
-    server.server.close();
-    await closed;
-  });
-  await server.ready();
+async function listenOn(server: net.Server, where: net.ListenOptions & { fd?: number }): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    server.server.once('error', reject);
-    server.server.listen(where, () => {
-      server.server.off('error', reject);
+    server.once('error', reject);
+    server.listen(where, () => {
+      server.off('error', reject);
       resolve();
     });
   });
 }
 
-async function listenOnPassed(server: FastifyInstance, config: Config): Promise<string> {
+async function listenOnPassed(server: net.Server, config: Config): Promise<string> {
   await listenOn(server, { fd: FIRST_PASSED });
-  const address = server.server.address();
+  const address = server.address();
   if (address === null || typeof address === 'string') return `unix:${address ?? 'passed socket'}`;
   if (!isLoopback(address.address) && !asksForToken(config) && !config.allowAnonymous) {
     throw new ConfigError(
@@ -123,8 +114,8 @@ async function listenOnPassed(server: FastifyInstance, config: Config): Promise<
   return urlOf(server, config);
 }
 
-function urlOf(server: FastifyInstance, { basePath, tlsCert }: Config): string {
-  const { address, port } = server.server.address() as net.AddressInfo;
+function urlOf(server: net.Server, { basePath, tlsCert }: Config): string {
+  const { address, port } = server.address() as net.AddressInfo;
   const scheme = tlsCert === undefined ? 'http' : 'https';
   return `${scheme}://${net.isIPv6(address) ? `[${address}]` : address}:${port}${basePath}`;
 }

@@ -106,8 +106,13 @@ export interface Log {
   readonly lines: LineWriter;
 }
 
-/** The log of a service; standard output carries nothing but the line that says where it listens. */
-export function openLog({ logFormat, logLevel }: Pick<Config, 'logFormat' | 'logLevel'>): Log {
+/**
+ * The log of a process of the service, which stands in each line where there are several; standard output carries nothing but the line that says where it listens.
+ */
+export function openLog(
+  { logFormat, logLevel }: Pick<Config, 'logFormat' | 'logLevel'>,
+  process?: number,
+): Log {
   const isPretty = logFormat === 'pretty' || (logFormat === 'auto' && isatty(STDERR));
   const pretty = prettyFactory({ ignore: 'pid,hostname', singleLine: true, colorize: isatty(STDERR) });
   const form = isPretty ? (line: string): string => pretty(inertText(line)) : inertJson;
@@ -122,7 +127,11 @@ export function openLog({ logFormat, logLevel }: Pick<Config, 'logFormat' | 'log
     );
   const lines = new LineWriter(writerOf(STDERR), note);
   const logger = pino(
-    { level: logLevel, redact: ['req.headers.authorization'] },
+    {
+      level: logLevel,
+      redact: ['req.headers.authorization'],
+      ...(process === undefined ? {} : { mixin: () => ({ process }) }),
+    },
     {
       write: (line) => {
         lines.write(form(line));

@@ -42,6 +42,7 @@ const HELP: Readonly<Record<Setting, readonly [argument: string, text: string]>>
   maxDrainBytes: ['<size>', 'how much of a refused body is read'],
   reserveBytes: ['<size>', 'disk space kept free; auto is 1%, at most 64MiB'],
   threads: ['<number>', 'threads that hash and prove; auto is one per core, at most 8'],
+  processes: ['<number>', 'processes that serve the root behind one address; auto is one per core'],
   logLevel: ['<level>', 'how much is logged'],
   logFormat: ['<format>', 'how a log line looks; auto is pretty on a terminal, JSON elsewhere'],
 };

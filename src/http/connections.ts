@@ -16,6 +16,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
 import { SnapshotError } from '../contract/errors.ts';
+import { shareOf } from '../shares.ts';
 
 const MAX_HEADER_SECONDS = 60;
 /** Longer than what clients and proxies usually keep, so that they close first and no request meets a closing end. */
@@ -327,18 +328,32 @@ export class Connections {
   readonly #raw = new Set<Socket>();
   readonly #listener: RequestListener;
   readonly #open = new Map<Duplex, Connection>();
+  readonly #maxWaiting: number;
+  readonly #maxLingering: number;
+  readonly #maxDrains: number;
   #waiting = 0;
   #lingering = 0;
   #drains = 0;
   #closing = false;
+  #adopts = false;
+  #ended: (() => void) | null = null;
 
   /**
    * @param listener answers one request; never called for two of one connection at a time
    * @param idleSeconds bound of everything that a client lets wait
    * @param tls certificate and key; null for plain HTTP
+   * @param processes that share the bounds
    */
-  constructor(listener: RequestListener, idleSeconds: number, tls: SecureContextOptions | null = null) {
+  constructor(
+    listener: RequestListener,
+    idleSeconds: number,
+    tls: SecureContextOptions | null = null,
+    processes = 1,
+  ) {
     this.#listener = listener;
+    this.#maxWaiting = shareOf(MAX_WAITING, processes);
+    this.#maxLingering = shareOf(MAX_LINGERING, processes);
+    this.#maxDrains = shareOf(MAX_DRAINS, processes);
     const headersTimeout = headerSecondsOf(idleSeconds) * 1000;
     const options: ServerOptions = {
       headersTimeout,
@@ -360,7 +375,10 @@ export class Connections {
     });
     this.#secure?.on('connection', (socket: Socket) => {
       this.#raw.add(socket);
-      socket.once('close', () => this.#raw.delete(socket));
+      socket.once('close', () => {
+        this.#raw.delete(socket);
+        this.#lookWhetherEnded();
+      });
     });
     const take = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) => {
       const connection = this.#open.get(request.socket);
@@ -403,7 +421,7 @@ export class Connections {
 
   /** Begins to drain a refused body; false where as many are being drained as may. */
   beginDrain(): boolean {
-    if (this.#drains >= MAX_DRAINS) return false;
+    if (this.#drains >= this.#maxDrains) return false;
     this.#drains += 1;
     return true;
   }
@@ -417,13 +435,13 @@ export class Connections {
   }
 
   addWaiting(count: number): boolean {
-    if (this.#waiting + count > MAX_WAITING) return false;
+    if (this.#waiting + count > this.#maxWaiting) return false;
     this.#waiting += count;
     return true;
   }
 
   addLingering(): boolean {
-    if (this.#lingering >= MAX_LINGERING) return false;
+    if (this.#lingering >= this.#maxLingering) return false;
     this.#lingering += 1;
     return true;
   }
@@ -435,6 +453,29 @@ export class Connections {
   drop({ socket }: Connection, waiting: number): void {
     this.#open.delete(socket);
     this.#waiting -= waiting;
+    this.#lookWhetherEnded();
+  }
+
+  /** Takes a connection that another process has accepted; it is served like one of this process' own. */
+  adopt(socket: Socket): void {
+    if (!this.#adopts) {
+      this.#adopts = true;
+      // Where Node begins to watch how long headers take: for a server that others listen for nobody else says so.
+      this.server.emit('listening');
+    }
+    this.server.emit('connection', socket);
+  }
+
+  /** Takes no more connections, and resolves when the last one is over. */
+  async end(): Promise<void> {
+    const ended = new Promise<void>((resolve) => (this.#ended = resolve));
+    this.server.close();
+    this.#lookWhetherEnded();
+    await ended;
+  }
+
+  #lookWhetherEnded(): void {
+    if (this.#open.size === 0 && this.#raw.size === 0) this.#ended?.();
   }
 }
 

@@ -1,5 +1,5 @@
 /** What the service counts, in Prometheus' terms; one registry per service, none of it global. */
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { SnapshotStore } from '../store/snapshot-store.ts';
 import type { EngineAnswer } from '../s3/objects.ts';
 import type { SyncKind } from '../store/file-system.ts';
@@ -10,8 +10,16 @@ const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 const SYNC_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 const PREFIX = 'pipewhy_snapshots_';
 
+/** A metric and its values as one process has counted them; plain data. */
+export type CountedMetric = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[number];
+
 export class Metrics {
+  /** What this process counts. */
   readonly registry = new Registry();
+  /** What is looked up of the store, which is one for all processes. */
+  readonly #ofStore = new Registry();
+  readonly contentType = this.registry.contentType;
+  #gather = (): Promise<string> => this.registry.metrics();
   readonly #requests = this.#counter('requests_total', 'Requests ended, by route, status and problem code', [
     'method',
     'route',
@@ -68,6 +76,21 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
   }
 
+  /** All of it in Prometheus' text format. */
+  async text(): Promise<string> {
+    return `${await this.#gather()}\n${await this.#ofStore.metrics()}`;
+  }
+
+  /** What this process has counted, for adding it to what others have. */
+  counts(): Promise<readonly CountedMetric[]> {
+    return this.registry.getMetricsAsJSON();
+  }
+
+  /** Of several processes: `text` has the counts of all, as `gather` gives them, whichever of them is asked. */
+  gatherBy(gather: () => Promise<string>): void {
+    this.#gather = gather;
+  }
+
   /** For the store's file system. */
   readonly observeSync = (kind: SyncKind, seconds: number): void => {
     this.#syncs.observe({ kind }, seconds);
@@ -91,25 +114,29 @@ export class Metrics {
       'Threads that died and were replaced',
       () => store.threads.lost,
     );
-    this.#lookUp('snapshots', 'Entries in snapshots/', async () => (await store.published()).count);
-    this.#lookUp('last_publication_timestamp_seconds', 'When a snapshot was last published', async () => {
-      const { lastNs } = await store.published();
-      return lastNs === null ? null : Number(lastNs / 1_000_000n) / 1000;
-    });
-    this.#lookUp('free_bytes', 'Bytes free on the disk of the root', async () => {
+    this.#lookUpStore('snapshots', 'Entries in snapshots/', async () => (await store.published()).count);
+    this.#lookUpStore(
+      'last_publication_timestamp_seconds',
+      'When a snapshot was last published',
+      async () => {
+        const { lastNs } = await store.published();
+        return lastNs === null ? null : Number(lastNs / 1_000_000n) / 1000;
+      },
+    );
+    this.#lookUpStore('free_bytes', 'Bytes free on the disk of the root', async () => {
       const room = await store.freeRoom();
       return room === null ? null : Number(room.free);
     });
-    this.#lookUp('free_inodes', 'Inodes free on the disk of the root', async () => {
+    this.#lookUpStore('free_inodes', 'Inodes free on the disk of the root', async () => {
       const room = await store.freeRoom();
       const inodes = room?.freeInodes ?? null;
       return inodes === null ? null : Number(inodes);
     });
-    this.#lookUp('incomplete_attempts', 'Attempts in staging/', async () => {
+    this.#lookUpStore('incomplete_attempts', 'Attempts in staging/', async () => {
       const measure = await store.measureIncomplete();
       return measure === null ? null : measure.count;
     });
-    this.#lookUp('incomplete_bytes', 'Bytes of the attempts in staging/', async () => {
+    this.#lookUpStore('incomplete_bytes', 'Bytes of the attempts in staging/', async () => {
       const measure = await store.measureIncomplete();
       return measure === null ? null : Number(measure.byteLength);
     });
@@ -143,23 +170,68 @@ export class Metrics {
     return new Counter({ name: PREFIX + name, help, labelNames, registers: [this.registry] });
   }
 
-  #lookUp(name: string, help: string, value: () => number | null | Promise<number | null>): void {
-    new Gauge({
-      name: PREFIX + name,
-      help,
-      registers: [this.registry],
-      async collect() {
-        try {
-          const now = await value();
-          if (now === null) this.remove();
-          else this.set(now);
-        } catch {
-          // What cannot be told now is left out: a stale figure, or 0, would be taken for one.
-          this.remove();
-        }
-      },
-    });
+  #lookUp(name: string, help: string, value: () => number): void {
+    gaugeOver(this.registry, name, help, value);
   }
+
+  #lookUpStore(name: string, help: string, value: () => Promise<number | null>): void {
+    gaugeOver(this.#ofStore, name, help, value);
+  }
+}
+
+/** What the first of several processes knows: how many serve, and what those that died have counted. */
+export class GatheredMetrics {
+  readonly #own = new Registry();
+  #gone: readonly CountedMetric[] = [];
+
+  constructor(processes: { readonly running: number; readonly lost: number }) {
+    gaugeOver(this.#own, 'processes', 'Processes that serve', () => processes.running);
+    counterOver(
+      this.#own,
+      'processes_lost_total',
+      'Serving processes that died and were replaced',
+      () => processes.lost,
+    );
+  }
+
+  /** Keeps the counters of a process that has died; what it was just doing is over. */
+  async keep(counts: readonly CountedMetric[]): Promise<void> {
+    const counters = counts.filter(({ type }) => String(type) !== 'gauge');
+    this.#gone = await sumOf([this.#gone, counters]).getMetricsAsJSON();
+  }
+
+  /** The sums of these and of what the dead have counted, in Prometheus' text format. */
+  async text(counts: readonly (readonly CountedMetric[])[]): Promise<string> {
+    return `${await sumOf([...counts, this.#gone]).metrics()}\n${await this.#own.metrics()}`;
+  }
+}
+
+function sumOf(counts: readonly (readonly CountedMetric[])[]): Registry {
+  return AggregatorRegistry.aggregate(counts.map((one) => [...one]));
+}
+
+/** A gauge that is looked up when it is asked for; null for what cannot be told. */
+function gaugeOver(
+  registry: Registry,
+  name: string,
+  help: string,
+  value: () => number | null | Promise<number | null>,
+): void {
+  new Gauge({
+    name: PREFIX + name,
+    help,
+    registers: [registry],
+    async collect() {
+      try {
+        const now = await value();
+        if (now === null) this.remove();
+        else this.set(now);
+      } catch {
+        // What cannot be told now is left out: a stale figure, or 0, would be taken for one.
+        this.remove();
+      }
+    },
+  });
 }
 
 /** A counter that somebody else counts. */

@@ -1,6 +1,7 @@
 /** Which transfers run: bounds on uploads at once and on the memory of downloads, and what stopping has to wait for. */
 import { SnapshotError } from '../contract/errors.ts';
 import { READER_BYTES } from '../store/blocks.ts';
+import { shareOf } from '../shares.ts';
 import type { Exchange } from './connections.ts';
 
 const RETRY_AFTER_SECONDS = 5;
@@ -15,25 +16,58 @@ const READS = { places: 64, queue: 4_096, waitMs: 60_000 };
 /** Each works on all cores, and where keys have to be put in order it holds up to some 100 MiB. */
 const COMPARISONS = { places: 2, queue: 64, waitMs: 60_000 };
 
+/** Which uploads may run, of this process or of all that serve the root. */
+export interface UploadPermits {
+  readonly max: number;
+  /** False where as many run as may; otherwise `giveBack` is owed. */
+  take(): boolean | Promise<boolean>;
+  giveBack(): void;
+}
+
+/** What uploads, downloads and other readers may take. */
+export interface TransferBounds {
+  readonly uploads: UploadPermits;
+  /** In memory, of all downloads of this process. */
+  readonly downloadBytes: number;
+  /** Among which the places of listings and reads are divided. */
+  readonly processes: number;
+}
+
+/** Permits of a process that has no others beside it. */
+export function ownPermits(max: number): UploadPermits {
+  let taken = 0;
+  return {
+    max,
+    take: () => {
+      if (taken >= max) return false;
+      taken += 1;
+      return true;
+    },
+    giveBack: () => {
+      taken -= 1;
+    },
+  };
+}
+
 export class Transfers {
-  readonly #maxUploads: number;
+  readonly #permits: UploadPermits;
   readonly #maxDownloadBytes: number;
   #uploads = 0;
   #downloads = 0;
   #downloadBytes = 0;
-  readonly #pages = new Slots(LISTINGS);
-  readonly #wholeListings = new Slots(LISTINGS);
-  readonly #reads = {
-    manifest: new Slots(READS),
-    array: new Slots(READS),
-    comparison: new Slots(COMPARISONS),
-  };
+  readonly #pages: Slots;
+  readonly #wholeListings: Slots;
+  readonly #reads: Readonly<Record<'manifest' | 'array' | 'comparison', Slots>>;
   #stopping = false;
 
-  /** @param maxDownloadBytes that all downloads together may hold in memory */
-  constructor(maxUploads: number, maxDownloadBytes: number) {
-    this.#maxUploads = maxUploads;
-    this.#maxDownloadBytes = maxDownloadBytes;
+  constructor({ uploads, downloadBytes, processes }: TransferBounds) {
+    this.#permits = uploads;
+    this.#maxDownloadBytes = downloadBytes;
+    const slots = ({ places, queue, waitMs }: SlotBounds): Slots =>
+      new Slots({ places: shareOf(places, processes), queue: shareOf(queue, processes), waitMs });
+    this.#pages = slots(LISTINGS);
+    this.#wholeListings = slots(LISTINGS);
+    this.#reads = { manifest: slots(READS), array: slots(READS), comparison: slots(COMPARISONS) };
   }
 
   get uploads(): number {
@@ -70,16 +104,19 @@ export class Transfers {
   }
 
   /** Throws `unavailable` when as many uploads run as may; otherwise call the returned function at the end. */
-  beginUpload(): () => void {
-    if (this.#uploads >= this.#maxUploads) {
+  async beginUpload(): Promise<() => void> {
+    if (!(await this.#permits.take())) {
       throw new SnapshotError(
         'unavailable',
-        `${this.#maxUploads} uploads are running, which is the limit; try again in a moment.`,
+        `${this.#permits.max} uploads are running, which is the limit; try again in a moment.`,
         { retry_after_seconds: RETRY_AFTER_SECONDS },
       );
     }
     this.#uploads += 1;
-    return once(() => (this.#uploads -= 1));
+    return once(() => {
+      this.#uploads -= 1;
+      this.#permits.giveBack();
+    });
   }
 
   /**

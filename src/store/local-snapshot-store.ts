@@ -59,7 +59,7 @@ import {
   type PayloadSource,
   type ReadManifest,
 } from './reading.ts';
-import { prepareRoot, StoreIdentity } from './root.ts';
+import { prepareRoot, StoreIdentity, type StoreRooms } from './root.ts';
 import type {
   PackageFiles,
   PublicationOptions,
@@ -114,7 +114,7 @@ export class LocalSnapshotStore implements SnapshotStore {
     // Another file system than the machine's has its own way to be slow.
     this.#fs =
       fileSystem === undefined ? withSyncTurns(timed, syncsAtOnce(process.env['UV_THREADPOOL_SIZE'])) : timed;
-    this.#identity = new StoreIdentity(this.#fs, this.#layout);
+    this.#identity = new StoreIdentity(this.#fs, this.#layout, options.rooms);
     // One budget: what is remembered of manifests, by the calling thread and by all others, and of proofs.
     const shares = verify === 'once' ? 2 : 1;
     this.#memory =
@@ -155,7 +155,7 @@ export class LocalSnapshotStore implements SnapshotStore {
     this.#drafts = new DraftReader(options.limits?.arrays, (bytes, maxValues) =>
       this.#executor.run('draft', { bytes, maxValues }),
     );
-    this.#space = new SpaceReserve(this.#fs, root, options.reserveBytes ?? 0);
+    this.#space = new SpaceReserve(this.#fs, root, options.reserveBytes ?? 0, options.peers);
   }
 
   /** Makes the root usable; every publication does so first. Throws `UnusableRootError`. */
@@ -443,6 +443,11 @@ export class LocalSnapshotStore implements SnapshotStore {
       if (isAnySnapshotError(error)) return error.message;
       return `The root cannot be written (${errnoOf(error) ?? 'unexpected error'}).`;
     }
+  }
+
+  /** The store's directories as they were found at the start. */
+  get rooms(): StoreRooms {
+    return this.#identity.rooms;
   }
 
   /** The threads that write and prove, and how many have died so far. */

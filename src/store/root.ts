@@ -133,11 +133,20 @@ function mountPoints(mountTable: string | undefined): ReadonlySet<string> {
 
 const RETRY_AFTER_SECONDS = 5;
 
+/** What tells a directory from every other that may come to stand in its place. */
+type RoomStamp = Pick<FileStat, 'dev' | 'ino' | 'bornNs'>;
+
+/** The directories of a store as they were found at the start; null what was not found by then. */
+export interface StoreRooms {
+  readonly snapshots: RoomStamp | null;
+  readonly staging: RoomStamp | null;
+}
+
 interface Room {
   readonly name: string;
   readonly path: string;
   /** Null until it was found for the first time. */
-  seen: FileStat | null;
+  seen: RoomStamp | null;
 }
 
 /**
@@ -150,10 +159,15 @@ export class StoreIdentity {
   readonly #snapshots: Room;
   readonly #staging: Room;
 
-  constructor(fs: FileSystemReader, layout: Layout) {
+  /** @param known the rooms as another process of the same service has found them at its start */
+  constructor(fs: FileSystemReader, layout: Layout, known: StoreRooms | null = null) {
     this.#fs = fs;
-    this.#snapshots = { name: 'snapshots/', path: layout.snapshots, seen: null };
-    this.#staging = { name: 'staging/', path: layout.staging, seen: null };
+    this.#snapshots = { name: 'snapshots/', path: layout.snapshots, seen: known?.snapshots ?? null };
+    this.#staging = { name: 'staging/', path: layout.staging, seen: known?.staging ?? null };
+  }
+
+  get rooms(): StoreRooms {
+    return { snapshots: this.#snapshots.seen, staging: this.#staging.seen };
   }
 
   /** Whether a room was seen by now; one that never was may still be made. */
@@ -202,7 +216,7 @@ export class StoreIdentity {
       throw away(room.name, 'is gone', error);
     }
     if (found.kind !== 'directory') throw away(room.name, `is no directory any more but a ${found.kind}`);
-    room.seen ??= found;
+    room.seen ??= { dev: found.dev, ino: found.ino, bornNs: found.bornNs };
     const { dev, ino, bornNs } = room.seen;
     if (found.dev === dev && found.ino === ino && found.bornNs === bornNs) return true;
     throw away(room.name, 'is another directory than at the start');

@@ -2,7 +2,8 @@
 import type { Declarations } from '../contract/contexts.ts';
 import type { StoreLimits } from './arrivals.ts';
 import type { FileSystem, SyncKind } from './file-system.ts';
-import type { ReserveSize } from './space-reserve.ts';
+import type { StoreRooms } from './root.ts';
+import type { Peers, ReserveSize } from './space-reserve.ts';
 import { defaultThreads } from './worker-pool.ts';
 
 export interface StoreOptions {
@@ -27,6 +28,10 @@ export interface StoreOptions {
   /** Contents of Linux's `/proc/self/mountinfo`, to notice bind mounts at the start. */
   readonly mountTable?: string;
   readonly observer?: StoreObserver;
+  /** The store's directories as another process of the same service has found them at its start. */
+  readonly rooms?: StoreRooms | null;
+  /** The other processes of the same service, whose uploads take of the same disk. */
+  readonly peers?: Peers | null;
 }
 
 export const DEFAULT_MAX_AGE_MS = 60 * 60 * 1000;

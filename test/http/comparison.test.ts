@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import { expect, test } from 'vitest';
 
-import { Transfers } from '../../src/http/transfers.ts';
+import { ownPermits, Transfers } from '../../src/http/transfers.ts';
 import { ask, jsonOf, pathsOf, problemOf } from '../support/http.ts';
 import { appForTest } from '../support/service.ts';
 import { idOf, packagePath, publishExample } from '../support/stores.ts';
@@ -99,7 +99,7 @@ test('a comparison ends with its socket', async () => {
 });
 
 test('two comparisons run at once, and what waits holds nothing', async () => {
-  const transfers = new Transfers(1, 1);
+  const transfers = new Transfers({ uploads: ownPermits(1), downloadBytes: 1, processes: 1 });
   const controller = new AbortController();
   let running = 0;
   const ends: (() => void)[] = [];

@@ -5,7 +5,7 @@ import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 
 import { Exchange } from '../../src/http/connections.ts';
-import { Transfers } from '../../src/http/transfers.ts';
+import { ownPermits, Transfers } from '../../src/http/transfers.ts';
 import { eventually } from '../support/wire.ts';
 
 function someExchange(): { exchange: Exchange; leave: () => void } {
@@ -17,7 +17,7 @@ function someExchange(): { exchange: Exchange; leave: () => void } {
 test.each(['manifest', 'array'] as const)(
   'of a thousand reads of one sort (%s) few are at work',
   async (sort) => {
-    const transfers = new Transfers(1, 1);
+    const transfers = new Transfers({ uploads: ownPermits(1), downloadBytes: 1, processes: 1 });
     let working = 0;
     let most = 0;
     const reads = Array.from({ length: 1000 }, () =>
@@ -34,7 +34,7 @@ test.each(['manifest', 'array'] as const)(
 );
 
 test('one that waits ends with its exchange, and one that fails gives its place back', async () => {
-  const transfers = new Transfers(1, 1);
+  const transfers = new Transfers({ uploads: ownPermits(1), downloadBytes: 1, processes: 1 });
   const finish: (() => void)[] = [];
   const running = Array.from({ length: 64 }, () =>
     transfers.reading(

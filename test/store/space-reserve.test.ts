@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { FileSystem } from '../../src/store/file-system.ts';
-import { SpaceReserve, type SpaceClaim } from '../../src/store/space-reserve.ts';
+import { SpaceReserve, type Peers, type Promised, type SpaceClaim } from '../../src/store/space-reserve.ts';
 import { emptyDirectory, memoryFileSystem } from '../support/memory-file-system.ts';
 import { attemptsOf, idOf, metadataOf, refusalOf, storeAt, temporaryRoot } from '../support/stores.ts';
 import { nodeFileSystem } from '../../src/store/node-file-system.ts';
@@ -12,8 +12,20 @@ const RESERVE = 2 * MIB;
 /** What a claim of so many arrays counts beside their bytes. */
 const FILES = 5 * 4096;
 
-/** A disk of which tests say how much is free. */
+/** A disk of which tests say how much is free, and two processes that serve it. */
 function disk(free: number, freeInodes: number | null = null) {
+  const told: Promised[] = [];
+  const peers = (number: number): Peers => ({
+    exchange: async (own) => {
+      told[number] = own;
+      // As from one process to another: not at once.
+      await new Promise(setImmediate);
+      return told[1 - number] ?? { bytes: 0n, files: 0n };
+    },
+    tell: (own) => {
+      told[number] = own;
+    },
+  });
   const state = { free, freeInodes, looks: 0 };
   const fileSystem: FileSystem = {
     ...memoryFileSystem(emptyDirectory()),
@@ -26,7 +38,12 @@ function disk(free: number, freeInodes: number | null = null) {
       });
     },
   };
-  return { state, space: new SpaceReserve(fileSystem, '/root', RESERVE) };
+  const both = [0, 1].map((number) => new SpaceReserve(fileSystem, '/root', RESERVE, peers(number)));
+  return {
+    state,
+    space: new SpaceReserve(fileSystem, '/root', RESERVE),
+    both: both as [SpaceReserve, SpaceReserve],
+  };
 }
 
 async function* chunksOf(length: number, size = 64 * 1024): AsyncGenerator<Uint8Array> {
@@ -104,6 +121,49 @@ test('what others have announced is not free, until they end or it has come', as
   again.end();
   await space.claim(bytes(12 * MIB));
   await refusalOf(space.claim(bytes(12 * MIB)), 'insufficient_storage');
+});
+
+describe('two processes on one disk', () => {
+  /** What is promised in advance, and what may be told a little later as given back. */
+  const MARGIN = 9 * MIB;
+
+  test('promise the same bytes to one upload only, and know when they are free again', async () => {
+    const { state, both } = disk(100 * MIB);
+    const claims = await Promise.allSettled(both.map((space) => space.claim(bytes(60 * MIB))));
+    expect(claims.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const [winner, loser] = claims[0]!.status === 'fulfilled' ? both : [both[1], both[0]];
+    const claim = (claims.find(({ status }) => status === 'fulfilled') as PromiseFulfilledResult<SpaceClaim>)
+      .value;
+    await refusalOf(loser.claim(bytes(60 * MIB)), 'insufficient_storage');
+    // What has come is gone from the disk, and not promised any more.
+    await write(claim, state, 40 * MIB, 4);
+    (await loser.claim(bytes(38 * MIB - MARGIN))).end();
+    claim.end();
+    (await loser.claim(bytes(58 * MIB - MARGIN))).end();
+    // What was asked for and refused stands in nobody's way.
+    await refusalOf(winner.check(bytes(900 * MIB)), 'insufficient_storage');
+    await loser.claim(bytes(58 * MIB - MARGIN));
+  });
+
+  test.each([0, 16])('leave the reserve whatever comes unannounced, %i blocks behind', async (behind) => {
+    const { state, both } = disk(64 * MIB);
+    const writing = Array.from({ length: 8 }, async (_, number) => {
+      const claim = await both[number % 2]!.claim(bytes(0));
+      await refusalOf(write(claim, state, 40 * MIB, behind), 'insufficient_storage');
+    });
+    await Promise.all(writing);
+    expect(state.free).toBeGreaterThanOrEqual(RESERVE);
+    expect(state.free).toBeLessThan(RESERVE + MARGIN);
+  });
+
+  test('promise inodes once, and ask each other seldom while there is plenty', async () => {
+    const { both } = disk(1000 * MIB, 2_000);
+    await both[0].claim({ bytes: 0n, files: 500 });
+    await refusalOf(both[1].claim({ bytes: 0n, files: 600 }), 'insufficient_storage');
+    const plenty = disk(1000 * MIB);
+    for (let round = 0; round < 100; round += 1) (await plenty.both[0].claim(bytes(1000))).end();
+    expect(plenty.state.looks).toBeLessThan(10);
+  });
 });
 
 describe('inodes are room too', () => {
