@@ -117,14 +117,14 @@ export interface Lister {
 
 /**
  * The id that is meant: a whole one, the beginning of one, or the last finished (of a namespace). What is found this way
- * is proven when it is read. Anything else is passed on, for the client to refuse. Throws `CommandError`.
+ * is proven when it is read. Throws `CommandError`, and `InvalidSnapshotIdError` for anything else.
  */
 export async function resolveId(client: Lister, text: string, signal?: AbortSignal): Promise<SnapshotId> {
   const isWhole: boolean = isSnapshotId(text);
   if (isWhole) return text;
   const latest = LATEST.exec(text);
   if (latest !== null) return latestId(client, latest.groups?.['namespace'], signal);
-  if (!ID_BEGINNING.test(text)) return text;
+  if (!ID_BEGINNING.test(text)) throw await noId(text);
   const found = await beginningWith(client, text, MOST_SHOWN + 1, signal);
   const [only, ...others] = found;
   if (only === undefined) {
@@ -136,6 +136,14 @@ export async function resolveId(client: Lister, text: string, signal?: AbortSign
   const shown = found.slice(0, MOST_SHOWN).map(({ id, about }) => `${id}${about}`);
   if (found.length > MOST_SHOWN) shown.push('and more');
   throw new CommandError('ambiguous_id', `several ids begin with ${text}: ${shown.join(', ')}`);
+}
+
+/** As the client refuses it, and with what the command takes beside a whole id. */
+async function noId(text: string): Promise<Error> {
+  const { refusedLocally } = await import('../client/errors.ts');
+  const expected = '32 lowercase hex digits, the first of them, latest or latest:<namespace>';
+  const found = JSON.stringify(text).slice(0, 80);
+  return refusedLocally('invalid_snapshot_id', `A snapshot id is ${expected}; found ${found}.`, { expected });
 }
 
 /** As many entries as asked for, and where they go on; a page may hold fewer than it was asked for, or none. */

@@ -93,6 +93,7 @@ async function fileSource(
   const handle = await openFile(key, path);
   try {
     const stat = await handle.stat();
+    if (stat.isDirectory()) throw new SourceError(key, `${path} is a directory; an array is one file.`);
     if (!stat.isFile())
       throw new SourceError(key, `${path} is not a regular file; pass what it is as a stream.`);
     const blocksFrom = (start: number): AsyncGenerator<Uint8Array, void, void> =>

@@ -76,9 +76,11 @@ test('an id may be its first digits, if no other begins so, or the latest', asyn
     ['latest', LOST],
     ['latest:c', NEW],
     ['latest:a:b', OLD],
-    ['not-an-id', 'not-an-id'],
   ] as const)
     expect(await resolveId(client, text)).toBe(id);
+  for (const text of ['not-an-id', 'latest:', '6B1D', '', '0'.repeat(33)]) {
+    await expect(resolveId(client, text)).rejects.toMatchObject({ code: 'invalid_snapshot_id' });
+  }
   await expect(resolveId(client, '6b1d')).rejects.toMatchObject({
     code: 'ambiguous_id',
     message: expect.stringMatching(new RegExp(`${OLD}.*${NEW}`, 'u')),

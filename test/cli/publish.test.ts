@@ -210,8 +210,9 @@ test.each([
   [['ls', '--timeout', 'soon'], 'Expected a number greater than 0'],
   [['ls', '--url', 'nonsense'], '--url (SNAPSHOTS_URL) must be an http:// or https:// URL; found "nonsense"'],
   [['ls', '--token', 'a b'], '--token (SNAPSHOTS_TOKEN) must be visible ASCII'],
-  [['ls', '--parent', 'zz'], '--parent "zz" is no snapshot id: expected 32 lowercase hex digits'],
-  [['show', 'not-an-id'], 'A snapshot id is 32 lowercase hex digits'],
+  [['ls', '--parent', 'zz'], 'A snapshot id is 32 lowercase hex digits, the first of them, latest or'],
+  [['show', 'not-an-id'], 'latest or latest:<namespace>; found "not-an-id"'],
+  [['get', 'latest:'], 'latest:<namespace>; found "latest:"'],
   [['show'], "missing required argument 'id'"],
   [['completion', 'tcsh'], 'Allowed choices are bash, zsh, fish'],
 ])('wrong use %j ends with 2 and says %j', async (args, message) => {
@@ -247,6 +248,9 @@ test('a file that is no strict JSON, or is not there, is named', async () => {
   const gone = await run(['publish', '--url', url, '--metadata', 'meta.json', 'ids=gone.bin:int8'], { cwd });
   expect(gone.code).toBe(1);
   expect(gone.err).toContain('arrays.ids: gone.bin cannot be read (ENOENT)');
+  const folder = await run(['publish', '--url', url, '--metadata', 'meta.json', 'ids=.:int8'], { cwd });
+  expect(folder.code).toBe(1);
+  expect(folder.err).toContain('arrays.ids: . is a directory; an array is one file');
   for (const [args, message] of [
     [['--metadata', 'none.json'], 'the metadata in none.json cannot be read (ENOENT)'],
     [['--dir', 'nowhere'], '--dir nowhere cannot be listed (ENOENT)'],

@@ -14,7 +14,6 @@ import {
   withExamples,
   type ConnectionOptions,
 } from '../connection.ts';
-import { wrongUse } from '../errors.ts';
 import { formatBytes, formatTime, note, printJson, printTable, type Column } from '../output.ts';
 
 interface LsOptions extends ConnectionOptions {
@@ -80,7 +79,7 @@ async function list(options: LsOptions): Promise<void> {
     const { namespace, parent, since, until, order, after, proof } = options;
     const query: ListPageOptions = {
       sourceNamespace: namespace,
-      parentId: parent === undefined ? undefined : await parentId(parent, client),
+      parentId: parent === undefined ? undefined : await resolveId(client, parent),
       since,
       until,
       order,
@@ -98,12 +97,6 @@ async function list(options: LsOptions): Promise<void> {
     );
   if (items.length === 0 && terminal) note('No snapshot is published, or none of those asked for.');
   if (next !== null) noteUnless(options, `More: the same command with --after ${next}`);
-}
-
-async function parentId(text: string, client: Parameters<typeof resolveId>[0]): Promise<string> {
-  const id = await resolveId(client, text);
-  if (/^[0-9a-f]{32}$/u.test(id)) return id;
-  throw wrongUse(`--parent ${JSON.stringify(text)} is no snapshot id: expected 32 lowercase hex digits`);
 }
 
 function rowOf(entry: ListedSnapshot, terminal: boolean): readonly string[] {
