@@ -954,7 +954,7 @@ export interface components {
         };
         /** @description One attempt that is not, or not yet, a snapshot */
         IncompleteAttempt: {
-            /** @description Relative to the root */
+            /** @description Relative to the root: in staging/ of a directory, in packages/ on an engine */
             path: string;
             /** @description The id that was to be published, null where it cannot be told */
             snapshot_id: string | null;
@@ -3542,16 +3542,12 @@ export interface operations {
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Content-Length": components["headers"]["Content-Length"];
                     Vary: components["headers"]["Vary"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
                     /**
                      * @description A strong entity tag made of the SHA-256 of the bytes (of a package.tar, a .npy file and what is compressed: of what they are made of). It never changes for a published snapshot.
                      * @example "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
                      */
                     ETag?: string;
-                    /**
-                     * @description Only files of the page are ever compressed, for whoever takes that
-                     * @example gzip
-                     */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
@@ -3611,16 +3607,12 @@ export interface operations {
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Content-Length": components["headers"]["Content-Length"];
                     Vary: components["headers"]["Vary"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
                     /**
                      * @description A strong entity tag made of the SHA-256 of the bytes (of a package.tar, a .npy file and what is compressed: of what they are made of). It never changes for a published snapshot.
                      * @example "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
                      */
                     ETag?: string;
-                    /**
-                     * @description Only files of the page are ever compressed, for whoever takes that
-                     * @example gzip
-                     */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3681,11 +3673,7 @@ export interface operations {
                     "Content-Length": components["headers"]["Content-Length"];
                     ETag: components["headers"]["ETag"];
                     Vary: components["headers"]["Vary"];
-                    /**
-                     * @description Only files of the page are ever compressed, for whoever takes that
-                     * @example gzip
-                     */
-                    "Content-Encoding"?: "gzip";
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3748,11 +3736,7 @@ export interface operations {
                     "Content-Length": components["headers"]["Content-Length"];
                     ETag: components["headers"]["ETag"];
                     Vary: components["headers"]["Vary"];
-                    /**
-                     * @description Only files of the page are ever compressed, for whoever takes that
-                     * @example gzip
-                     */
-                    "Content-Encoding"?: "gzip";
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
                     [name: string]: unknown;
                 };
                 content?: never;

@@ -34,8 +34,8 @@ const rootSchema = operation({
     {
       ...PAGE,
       description: 'The page, or the index',
-      headers: ['Vary'],
-      optionalHeaders: ['ETag', 'Content-Encoding'],
+      headers: ['Vary', 'Content-Encoding'],
+      optionalHeaders: ['ETag'],
       otherContent: { mediaType: 'application/json', schema: 'ServiceIndex' },
     },
     { status: 304, description: UNCHANGED_FILE, headers: FILE_HEADERS },
@@ -61,8 +61,7 @@ const fileSchema = operation({
     {
       status: 200,
       description: 'The file, under the media type of its kind',
-      headers: FILE_HEADERS,
-      optionalHeaders: ['Content-Encoding'],
+      headers: [...FILE_HEADERS, 'Content-Encoding'],
       content: { mediaType: '*/*' },
     },
     { status: 304, description: UNCHANGED_FILE, headers: FILE_HEADERS },

@@ -139,7 +139,7 @@ describe('The document and the routes', () => {
     expect([...found].sort()).toEqual(Object.keys(PROBLEMS).sort());
   });
 
-  test('have unique operation ids, and only references that lead somewhere', () => {
+  test('have unique operation ids, only references that lead somewhere, and no component that nothing refers to', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/gu)].map(
@@ -147,6 +147,11 @@ describe('The document and the routes', () => {
     );
     expect(references.length).toBeGreaterThan(100);
     for (const $ref of references) expect(resolved({ $ref }), $ref).toBeTypeOf('object');
+    const { securitySchemes: _, ...components } = document.components;
+    const named = Object.entries<Json>(components).flatMap(([kind, members]) =>
+      Object.keys(members).map((name) => `#/components/${kind}/${name}`),
+    );
+    expect(named.filter((name) => !references.includes(name))).toEqual([]);
   });
 });
 

@@ -98,7 +98,7 @@ export const HEADERS = {
   },
   'Content-Encoding': {
     description: 'Only files of the page are ever compressed, for whoever takes that',
-    required: true,
+    required: false,
     schema: { type: 'string', const: 'gzip' },
     example: 'gzip',
   },
