@@ -8,6 +8,7 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, 'test/campaigns/**'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     // No test leaves anything in a module: the files of a worker share what they load.
     isolate: false,
     // One more than there are cores: some tests wait for limits of time to pass.

@@ -43,12 +43,17 @@ export function useWalk({ namespace, from, until }: Narrowed, isSearching: boole
     const aborter = new AbortController();
     setState(NOTHING);
     setWanted('first');
-    loadFirst({ namespace, from, until }, aborter.signal).then(
-      (page) => setState({ ...page, error: null, isWalking: false }),
-      (error: unknown) => {
-        if (!aborter.signal.aborted) setState({ ...NOTHING, error, isWalking: false });
-      },
-    );
+    const narrowed = { namespace, from, until };
+    const begin = async (): Promise<void> => {
+      const page = await load(narrowed, null, FIRST, aborter.signal);
+      setState({ entries: joined([], page.entries), next: page.next, error: null, isWalking: false });
+      if (page.next === null) return;
+      const damaged = await load(narrowed, BEFORE_DAMAGED, FIRST, aborter.signal);
+      setState((before) => ({ ...before, entries: joined(before.entries, damaged.entries) }));
+    };
+    begin().catch((error: unknown) => {
+      if (!aborter.signal.aborted) setState((before) => ({ ...before, error, isWalking: false }));
+    });
     return () => {
       aborter.abort();
     };
@@ -96,16 +101,6 @@ const NOTHING = { entries: [], next: null, error: null, isWalking: true };
 
 /** In the order of the service what has no time comes last: it would never be seen in a large store, so it is asked for. */
 const BEFORE_DAMAGED = `damaged.${'0'.repeat(32)}`;
-
-async function loadFirst(
-  narrowed: Narrowed,
-  signal: AbortSignal,
-): Promise<{ entries: readonly Entry[]; next: string | null }> {
-  const page = await load(narrowed, null, FIRST, signal);
-  if (page.next === null) return { ...page, entries: joined([], page.entries) };
-  const damaged = await load(narrowed, BEFORE_DAMAGED, FIRST, signal);
-  return { entries: joined(page.entries, damaged.entries), next: page.next };
-}
 
 /** What is damaged comes first, and nothing twice. */
 function joined(before: readonly Entry[], more: readonly Entry[]): readonly Entry[] {

@@ -1,6 +1,6 @@
 /** A real browser, where the machine has one. */
-import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync } from 'node:fs';
+import axe from 'axe-core';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 
@@ -76,11 +76,9 @@ export async function openPage(
   return { page, requests };
 }
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 /** What axe finds serious or worse, as the rule and what breaks it; by all its rules, or by these. */
 export async function seriousFindings(page: Page, rules?: readonly string[]): Promise<string[]> {
-  await page.evaluate(AXE);
+  await page.evaluate(axe.source);
   const found = await page.evaluate<
     { impact: string; id: string; nodes: { target: string[]; failureSummary: string }[] }[]
   >(
