@@ -6,6 +6,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Campaigns take minutes to hours and have commands of their own.
     exclude: [...configDefaults.exclude, 'test/campaigns/**'],
+    globalSetup: ['test/support/engine-setup.ts'],
+    // Of the engine that the tests start; whoever runs them has no say in it.
+    env: { AWS_ACCESS_KEY_ID: 'AK', AWS_SECRET_ACCESS_KEY: 'SK', AWS_EC2_METADATA_DISABLED: 'true' },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },

@@ -5,6 +5,7 @@
  * Every call ends within the idle limit: connections, attempts and answers are timed, a body is watched between its pieces,
  * and the caller's signal ends any of them. What the engine cannot do for the moment is `unavailable`.
  */
+import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type * as Sdk from '@aws-sdk/client-s3';
 import type {
@@ -390,7 +391,7 @@ export class Objects {
     const leave = (): void => {
       controller.abort();
     };
-    signal?.addEventListener('abort', leave, { once: true });
+    const stay = whenGiven(signal, leave);
     const timer = setTimeout(leave, this.#options.idleMs);
     const startedAt = performance.now();
     let answer: unknown;
@@ -403,7 +404,7 @@ export class Objects {
       throw error;
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', leave);
+      stay();
       this.#options.observe?.({
         operation,
         status: statusOf(answer),
@@ -478,7 +479,7 @@ class ObjectStream {
     const leave = (): void => {
       body.destroy();
     };
-    this.#signal?.addEventListener('abort', leave, { once: true });
+    const stay = whenGiven(this.#signal, leave);
     // Only while it is waited for: a reader that takes its time is no failure of the engine.
     let timer = setTimeout(giveUp, this.#objects.idleMs);
     try {
@@ -495,7 +496,7 @@ class ObjectStream {
         : new BodyBroken('A body that broke off.', { stalled, cause: error });
     } finally {
       clearTimeout(timer);
-      this.#signal?.removeEventListener('abort', leave);
+      stay();
       body.destroy();
     }
     this.#signal?.throwIfAborted();
@@ -511,6 +512,16 @@ class ObjectStream {
     this.#end ??= length;
     return Math.min(this.#end, this.#position + length);
   }
+}
+
+/** Calls `leave` when the signal is given; what is returned ends that. Many calls of one reader listen to one signal. */
+function whenGiven(signal: AbortSignal | undefined, leave: () => void): () => void {
+  if (signal === undefined) return () => undefined;
+  setMaxListeners(0, signal);
+  signal.addEventListener('abort', leave, { once: true });
+  return () => {
+    signal.removeEventListener('abort', leave);
+  };
 }
 
 class BodyBroken extends Error {

@@ -1,14 +1,11 @@
 /** `POST /snapshots` judged by the cases of the reference implementation, over a real connection. */
-import fs from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { sha256Hex } from '../../src/contract/digest.ts';
 import type { ErrorCode } from '../../src/contract/errors.ts';
 import { readVector } from '../contract/examples.ts';
 import { jsonOf, pathsOf, problemOf, type Json } from '../support/http.ts';
-import { appForTest } from '../support/service.ts';
-import { packagePath } from '../support/stores.ts';
+import { MEDIA, servedForTest } from '../support/media.ts';
 import { post } from '../support/uploads.ts';
 
 interface PublishCase {
@@ -29,36 +26,36 @@ function sorted(value: Json): Json {
 
 const bytes = (text: string): Buffer => Buffer.from(text, 'base64');
 
-describe.each([
-  ['with file names', true],
-  ['without file names', false],
-])('a case of the reference implementation, its parts %s,', (_, fileNames) => {
-  test.each(cases)(
+describe.each(
+  MEDIA.flatMap((medium) => [
+    { on: medium.name, parts: 'with file names', fileNames: true, medium },
+    { on: medium.name, parts: 'without file names', fileNames: false, medium },
+  ]),
+)('on $on, a case of the reference implementation, its parts $parts,', ({ medium, fileNames }) => {
+  test.skipIf(medium.missing).each(cases)(
     'gets its answer and leaves its traces: $name',
     async ({ metadata_base64, parts, expect: expected }) => {
-      const { url, root } = await appForTest();
+      const { url, ...served } = await servedForTest(medium);
       const answer = await post(
         url,
         bytes(metadata_base64),
         parts.map(({ name, data_base64 }) => ({ name, payload: bytes(data_base64) })),
         { fileNames },
       );
-      const published = fs.readdirSync(join(root, 'snapshots'));
+      const published = await served.published();
       if (expected.code === null) {
         expect(answer.status).toBe(expected.status);
         expect(answer.headers['content-type']).toBe('application/json');
         const id = jsonOf(answer).snapshot.snapshot_id as string;
         expect(published).toEqual([id]);
-        expect(fs.readdirSync(join(root, 'staging'))).toEqual([]);
-        const stored = fs.readFileSync(packagePath(root, id, 'manifest.json'));
+        expect(await served.store.inspectIncomplete()).toEqual({ incomplete: [], next: null });
+        const stored = await served.read(id, 'manifest.json');
         expect(answer.body.equals(stored)).toBe(true);
         expect(stored.toString('utf8')).toBe(JSON.stringify(sorted(JSON.parse(stored.toString('utf8')))));
-        expect(fs.readFileSync(packagePath(root, id, 'complete.sha256'), 'latin1')).toBe(
-          `${sha256Hex(stored)}\n`,
-        );
+        expect((await served.read(id, 'complete.sha256')).toString('latin1')).toBe(`${sha256Hex(stored)}\n`);
         for (const { name, data_base64 } of parts) {
           const file = name.startsWith('array-') ? name : `array-${name}.bin`;
-          expect(fs.readFileSync(packagePath(root, id, file)).equals(bytes(data_base64))).toBe(true);
+          expect((await served.read(id, file)).equals(bytes(data_base64))).toBe(true);
         }
       } else {
         const problem = problemOf(answer, expected.code);

@@ -9,6 +9,7 @@ import { onTestFinished } from 'vitest';
 import { buildApp, type App } from '../../src/app.ts';
 import { loadConfig, type SettingInputs } from '../../src/config.ts';
 import { LocalSnapshotStore } from '../../src/store/local-snapshot-store.ts';
+import type { SnapshotStore } from '../../src/store/snapshot-store.ts';
 import type { StoreOptions } from '../../src/store/store-options.ts';
 import type { Json } from './http.ts';
 import { watchAnswers } from './conformance.ts';
@@ -55,6 +56,21 @@ export async function startApp(given: AppOptions = {}): Promise<RunningApp> {
     verify: config.verify,
     ...options,
   });
+  const { url, app, logs, close } = await serve(store, config);
+  const closeAll = async (): Promise<void> => {
+    await close().finally(() => {
+      if (given.root === undefined) removeRoot(root);
+    });
+  };
+  return { root, url, app, store, logs, close: closeAll };
+}
+
+/** The service over any store, which is closed with it. */
+export async function serve(
+  store: SnapshotStore,
+  settings: SettingInputs,
+): Promise<Pick<RunningApp, 'url' | 'app' | 'logs' | 'close'>> {
+  const config = loadConfig({ port: 0, ...settings }, {});
   await store.prepare();
   const { logs, logger } = memoryLog();
   const app = await buildApp(config, store, logger);
@@ -67,12 +83,11 @@ export async function startApp(given: AppOptions = {}): Promise<RunningApp> {
     app.server.server.closeAllConnections();
     await app.server.close();
     await store.close();
-    if (given.root === undefined) removeRoot(root);
     if (violations.length > 0) {
       throw new Error(`Not as openapi/openapi.json says:\n${[...new Set(violations)].join('\n')}`);
     }
   };
-  return { root, url, app, store, logs, close };
+  return { url, app, logs, close };
 }
 
 /** `startApp` for one test: closed, and its root removed, when the test is over. */
