@@ -84,9 +84,13 @@ export interface ListingSource {
 /** Times that are remembered for the order `newest`, each some 100 bytes. */
 const MAX_TIMES = 200_000;
 
-/** Published snapshots do not change, so their times are remembered; each is proven again when it is listed. */
+/**
+ * Published snapshots do not change, so their times are remembered; each is proven again when it is listed. Listings that
+ * run beside each other look each of them up once.
+ */
 export class FinishedTimes {
   readonly #times = new Map<SnapshotId, bigint>();
+  readonly #finding = new Map<SnapshotId, Promise<bigint>>();
   readonly #proveFrame: (id: SnapshotId, signal: AbortSignal) => Promise<ListedManifest>;
 
   constructor(proveFrame: (id: SnapshotId, signal: AbortSignal) => Promise<ListedManifest>) {
@@ -96,6 +100,22 @@ export class FinishedTimes {
   async of(id: SnapshotId, signal: AbortSignal): Promise<bigint> {
     const known = this.#times.get(id);
     if (known !== undefined) return known;
+    const underWay = this.#finding.get(id);
+    if (underWay !== undefined) {
+      // Whoever looks it up may leave, or be refused; then it is looked up for this one.
+      const found = await underWay.catch(() => undefined);
+      if (found !== undefined) return found;
+    }
+    const finding = this.#find(id, signal);
+    this.#finding.set(id, finding);
+    try {
+      return await finding;
+    } finally {
+      if (this.#finding.get(id) === finding) this.#finding.delete(id);
+    }
+  }
+
+  async #find(id: SnapshotId, signal: AbortSignal): Promise<bigint> {
     const { manifest } = await this.#proveFrame(id, signal);
     const finished = BigInt(manifest.snapshot.finished_at_ns);
     if (this.#times.size < MAX_TIMES) this.#times.set(id, finished);
@@ -261,6 +281,8 @@ async function newestFirst(
     if (run.length < TIMES_AT_ONCE) continue;
     runs.add(run);
     run = [];
+    // Times that are remembered come at once, and nothing else would have its turn.
+    await new Promise((resolve) => setImmediate(resolve));
   }
   runs.add(run);
   return runs;
