@@ -64,12 +64,8 @@ class Serving {
     this.child.on('message', this.channel.receive);
     const { child } = this;
     this.ended = new Promise((resolve) => {
-      let toCome = 2;
-      const come = (): void => {
-        toCome -= 1;
-        if (toCome === 0) resolve();
-      };
-      child.once('exit', come).once('disconnect', come);
+      // 'close' comes after the exit and after the last message; 'disconnect' does not come while a socket is on its way.
+      child.once('close', resolve);
       child.on('error', () => {
         if (child.pid === undefined) resolve();
       });

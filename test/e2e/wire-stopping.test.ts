@@ -2,34 +2,15 @@
 import fs from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-import { bodyOf } from '../http/multipart-support.ts';
 import { jsonOf, problemOf } from '../support/http.ts';
 import { startServer, type RunningServer } from '../support/service.ts';
-import { attemptsOf, idOf, metadataOf, packagePath, pattern, temporaryRoot } from '../support/stores.ts';
-import { MULTIPART, publish } from '../support/uploads.ts';
+import { attemptsOf, idOf, packagePath, pattern, temporaryRoot } from '../support/stores.ts';
+import { halfAnUpload } from '../support/half-upload.ts';
+import { publish } from '../support/uploads.ts';
 import { eventually, head, sleep, Wire } from '../support/wire.ts';
 
 const MIB = 1024 * 1024;
 const ID = idOf(1);
-
-function uploadOf(id: string): Buffer {
-  const metadata = JSON.stringify({ snapshot: metadataOf(id), arrays: { ids: { dtype: 'uint8' } } });
-  return bodyOf([
-    { name: 'metadata', payload: metadata },
-    { name: 'ids', payload: Buffer.from(pattern(300_000)) },
-  ]);
-}
-
-/** An upload of which the first half has arrived. */
-async function halfAnUpload(root: string, url: string, id: string): Promise<{ wire: Wire; rest: Buffer }> {
-  const body = uploadOf(id);
-  const wire = await Wire.open(url);
-  const before = attemptsOf(root).length;
-  const start = head('POST', '/snapshots', [`Content-Type: ${MULTIPART}`, `Content-Length: ${body.length}`]);
-  await wire.send(Buffer.concat([Buffer.from(start), body.subarray(0, 150_000)]));
-  await eventually('the attempt is made', () => attemptsOf(root).length > before);
-  return { wire, rest: body.subarray(150_000) };
-}
 
 function start(root: string, ...flags: string[]): Promise<RunningServer> {
   return startServer(root, ['--reserve-bytes', '0', ...flags]);
