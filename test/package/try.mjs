@@ -62,10 +62,11 @@ const STEPS = {
     );
     const sources = files
       .map(({ path }) => path)
-      .filter((path) => path.startsWith('dist/') && path.endsWith('.js'));
+      // The page is bundled: its files have other names than their sources.
+      .filter((path) => /^dist\/(?!page\/).*\.c?js$/u.test(path));
     for (const path of sources) {
       assert.ok(
-        existsSync(join(TOP, path.slice('dist/'.length).replace(/\.js$/u, '.ts'))),
+        existsSync(join(TOP, path.slice('dist/'.length).replace(/js$/u, 'ts'))),
         `${path} has no source`,
       );
     }
