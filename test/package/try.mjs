@@ -158,6 +158,10 @@ const STEPS = {
           found(at[0].replace(/[",}]+$/u, ''));
         });
       });
+      const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
+      const names = [...page.matchAll(/(?:src|href)="(\.\/page\/[^"]+)"/gu)].map(([, name]) => name);
+      assert.ok(names.length >= 3, `the page names its files: ${names.join(' ')}`);
+      for (const name of names) assert.equal((await fetch(new URL(name, `${url}/`))).status, 200, name);
       const script = `import { SnapshotClient } from 'pipewhy-snapshots/client';
         import { readFileSync } from 'node:fs';
         const { snapshot } = JSON.parse(readFileSync('node_modules/pipewhy-snapshots/examples/npm-packages/metadata.json'));
