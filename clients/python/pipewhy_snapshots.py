@@ -741,6 +741,33 @@ class SnapshotClient:
             )
         return _owned(entry["dtype"], data)
 
+    # Comparison
+
+    def compare(self, from_id: str, to_id: str, key: Optional[str] = None) -> dict[str, Any]:
+        """How `to_id` differs from `from_id`, both proven by the service first.
+
+        With `key`, rows are aligned by the values of that array, which must be unique on each side; the document then has
+        `rows`. Numbers of elements, indexes and values are decimal strings.
+        """
+        for snapshot_id in (from_id, to_id):
+            if not _ID.fullmatch(snapshot_id):
+                raise ValueError(f"A snapshot id is 32 lowercase hex digits; found {snapshot_id!r:.80}.")
+        query = "" if key is None else "?" + urlencode({"key": key})
+        document = self._retrying(lambda: self._json(f"/snapshots/{from_id}/compare/{to_id}{query}"))
+        try:
+            good = (
+                (document["from"], document["to"]) == (from_id, to_id)
+                and all(type(document[name]) is bool for name in ("equal", "comparable"))
+                and all(isinstance(document[name], list) for name in ("obstacles", "metadata"))
+                and all(_UINT64.fullmatch(array["differing"]) for array in document["arrays"].values())
+                and document.get("rows", {}).get("key") == key
+            )
+        except (KeyError, TypeError, AttributeError):
+            good = False
+        if not good:
+            raise _against("The comparison is of another shape, or of other snapshots.", 200)
+        return document
+
     # Listing and inspection (PW-07.18)
 
     def list_snapshots(self, **filters: Any) -> list[dict[str, Any]]:

@@ -201,6 +201,33 @@ class Publishing(unittest.TestCase):
         with self.assertRaises(ps.ContractViolationError):
             self.client.open("../etc")
 
+    def test_comparisons_are_exact_and_aligned_by_a_key(self):
+        one, other = metadata(), metadata()
+        top = (1 << 64) - 1
+        self.client.publish(one, {"ids": array.array("Q", [1, 2, top]), "x": b"\x01\x02\x03"})
+        self.client.publish(other, {"ids": array.array("Q", [2, 5, top]), "x": b"\x02\x05\x04"})
+        found = self.client.compare(one.snapshot_id, other.snapshot_id)
+        self.assertFalse(found["equal"])
+        self.assertEqual(found["arrays"]["ids"]["examples"][0], {"index": "0", "from": "1", "to": "2"})
+        rows = self.client.compare(one.snapshot_id, other.snapshot_id, key="ids")["rows"]
+        self.assertEqual([rows[name] for name in ("added", "removed", "changed", "same")], ["1", "1", "1", "1"])
+        self.assertEqual(rows["examples"][-1], {"key": str(top), "kind": "changed", "arrays": ["x"]})
+        self.assertTrue(self.client.compare(one.snapshot_id, one.snapshot_id)["equal"])
+        with self.assertRaises(ps.SnapshotNotFoundError):
+            self.client.compare(one.snapshot_id, uuid.uuid4().hex)
+        with self.assertRaises(ValueError):
+            self.client.compare("../healthz", one.snapshot_id)
+        document = {**found, "from": one.snapshot_id, "to": other.snapshot_id}
+        for change in ({"from": other.snapshot_id}, {"equal": 1}, {"arrays": {"x": {}}}, {"rows": {"key": "x"}}):
+            text = json.dumps({**document, **change}).encode()
+            head = "HTTP/1.1 200 OK\nContent-Type: application/json\nContent-Length: %d\n" % len(text)
+            hostile = Hostile(saying(head, text))
+            try:
+                with self.assertRaises(ps.ProtocolError):
+                    ps.SnapshotClient(hostile.url, attempts=1).compare(one.snapshot_id, other.snapshot_id)
+            finally:
+                hostile.close()
+
     def test_listings_hold_what_was_published_and_what_was_left_behind(self):
         namespace = uuid.uuid4().hex
         ids = sorted(uuid.uuid4().hex for _ in range(3))

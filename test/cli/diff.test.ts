@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { locate } from '../../src/cli/commands/diff.ts';
@@ -219,4 +220,30 @@ test('the client gives the document, and none that is not the one asked for', as
     wrong.close();
     wrong.closeAllConnections();
   }
+});
+
+test('the two months of the examples differ row by row as they were made to', async () => {
+  const fresh = await appForTest();
+  const script = fileURLToPath(new URL('../../examples/two-months/publish.mjs', import.meta.url));
+  for (const _ of ['published', 'confirmed']) {
+    const { code, out } = await run([script, fresh.url], { program: process.execPath });
+    expect(code).toBe(0);
+    expect(out).toMatch(/^2026-11 {2}110+\n2026-12 {2}120+\n$/u);
+  }
+  const { code, out } = await run([
+    'diff',
+    '--url',
+    fresh.url,
+    '11000',
+    '12000',
+    '--key',
+    'package',
+    '--json',
+  ]);
+  expect(code).toBe(1);
+  const found = JSON.parse(out);
+  expect(found).toMatchObject({ comparable: true, arrays: { name_length: { differing: '0' } } });
+  // Of 5,000 every hundredth has gone, fifty have come, and of the others every tenth has changed.
+  expect(found.rows).toMatchObject({ added: '50', removed: '50', changed: '495', same: '4455' });
+  expect(found.arrays.downloads.differing).toBe('495');
 });
