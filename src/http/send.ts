@@ -196,11 +196,11 @@ export async function sendJsonList<P>(
   const text = new Text(list.head);
   void reply.header('content-type', 'application/json');
   try {
-    const late = after(AHEAD_MS);
+    const late = new Alarm(AHEAD_MS);
     let pending = iterator.next();
     try {
       while (text.bytes < AHEAD_BYTES) {
-        const step = await Promise.race([pending, late.promise]);
+        const step = await late.orFirst(pending);
         if (step === LATE) break;
         if (step.done === true)
           return await reply.send(Buffer.concat([...text.take(), Buffer.from(list.tail)]));
@@ -245,13 +245,13 @@ async function* blocks<P>(
 ): AsyncGenerator<Uint8Array, void, void> {
   let pending = first;
   let idle = 0;
-  let tick = after(FLUSH_MS);
+  const tick = new Alarm(FLUSH_MS);
   try {
     yield* text.take();
     for (;;) {
-      const step = await Promise.race([pending, tick.promise]);
+      const step = await tick.orFirst(pending);
       if (step === LATE) {
-        tick = after(FLUSH_MS);
+        tick.set();
         idle = text.bytes > 0 ? 0 : idle + 1;
         if (idle >= BLANK_EVERY) {
           idle = 0;
@@ -312,15 +312,42 @@ class Text {
 
 const LATE = Symbol('late');
 
-function after(ms: number): { readonly promise: Promise<typeof LATE>; clear(): void } {
-  let timer: NodeJS.Timeout | undefined;
-  const promise = new Promise<typeof LATE>((resolve) => {
-    timer = setTimeout(resolve, ms, LATE);
-  });
-  return {
-    promise,
-    clear: () => {
-      clearTimeout(timer);
-    },
-  };
+/**
+ * A timer beside a loop that waits for one thing after the other. No race with one promise: that keeps a part of every turn
+ * for as long as it is not settled, of which hundreds of megabytes pile up in a long listing.
+ */
+class Alarm {
+  readonly #ms: number;
+  #timer: NodeJS.Timeout | undefined;
+  #isDue = false;
+  #wake: () => void = () => undefined;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+    this.set();
+  }
+
+  /** Begins anew. */
+  set(): void {
+    this.#isDue = false;
+    this.#timer = setTimeout(() => {
+      this.#isDue = true;
+      this.#wake();
+    }, this.#ms);
+  }
+
+  /** What comes first: `pending`, which may be asked for again, or `LATE`. */
+  async orFirst<T>(pending: Promise<T>): Promise<T | typeof LATE> {
+    return new Promise((resolve, reject) => {
+      this.#wake = () => {
+        resolve(LATE);
+      };
+      pending.then(resolve, reject);
+      if (this.#isDue) resolve(LATE);
+    });
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
 }
