@@ -30,10 +30,7 @@ async function project() {
   mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
   symlinkSync(join(TOP, 'examples'), join(folder, 'examples'));
   symlinkSync(TOP, join(folder, 'node_modules/pipewhy-snapshots'));
-  symlinkSync(
-    join(TOP, 'dist/src/cli/entry.cjs'),
-    join(folder, 'node_modules/.bin/pipewhy-snapshots'),
-  );
+  symlinkSync(join(TOP, 'dist/src/cli/entry.cjs'), join(folder, 'node_modules/.bin/pipewhy-snapshots'));
   const { url } = await startServer(join(folder, 'data'));
   // What is printed, but for the port and the folder for things that may be thrown away.
   const here = (text: string): string =>
