@@ -27,6 +27,7 @@ const CAMPAIGNS = {
   'aborted-transfers': ({ seed, seconds }) => ['--seed', seed, '--count', Math.max(500, seconds * 8)],
   hostile: ({ seed, seconds }) => ['--seed', seed, '--gib', Math.max(2, Math.round(seconds / 15))],
   listings: ({ seconds }) => ['--many', seconds * 300, '--large', seconds * 5],
+  comparison: ({ seconds }) => ['--mib', Math.max(64, Math.min(1024, seconds * 16))],
   'refused-clients': ({ seconds }) => ['--times', Math.max(1, Math.min(10, Math.round(seconds / 6)))],
 };
 
