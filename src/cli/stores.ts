@@ -1,4 +1,4 @@
-/** A store by its address, for the verbs that name two: a directory, or a service. */
+/** A store by its address, for the verbs that name two: a directory, a bucket on an S3 engine, or a service. */
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
@@ -24,12 +24,13 @@ export interface OpenedService extends Opened {
   readonly client: SnapshotClient;
 }
 
-export interface OpenedDirectory extends Opened {
+/** A store that is opened here: in a directory or a bucket. */
+export interface OpenedHere extends Opened {
   readonly kind: 'store';
   readonly store: SnapshotStore;
 }
 
-export type OpenedStore = OpenedService | OpenedDirectory;
+export type OpenedStore = OpenedService | OpenedHere;
 
 /** The two sides of a verb, as its arguments are called. */
 export type SideName = 'from' | 'to';
@@ -44,7 +45,9 @@ export interface TwoStoresOptions extends OutputOptions {
   readonly contexts?: string;
 }
 
-export const ADDRESS_HELP = `FROM and TO are each a directory that holds a store, or the http:// or https:// URL of a service.`;
+export const ADDRESS_HELP = `FROM and TO are each a directory that holds a store, s3://bucket/prefix on an S3 engine (reached as every
+S3 tool does: AWS_ENDPOINT_URL_S3, AWS_REGION, AWS_ACCESS_KEY_ID and so on), or the http:// or https:// URL of a
+service.`;
 
 export function withAddresses(command: Command): Command {
   return withJson(command)
@@ -57,13 +60,15 @@ export function withAddresses(command: Command): Command {
     .addOption(
       new Option(
         '--contexts <file>',
-        'the C3 declarations for a directory; by default those of the service on the other side',
+        'the C3 declarations for a directory or bucket; by default those of the service on the other side',
       ).env('SNAPSHOTS_CONTEXTS'),
     );
 }
 
-type Address =
-  { readonly kind: 'service'; readonly text: string } | { readonly kind: 'directory'; readonly text: string };
+interface Address {
+  readonly kind: 'service' | 'bucket' | 'directory';
+  readonly text: string;
+}
 
 /**
  * Runs `work` with the stores at two addresses and closes them. A directory named in `mayBeMissing` that is not there is an
@@ -76,20 +81,24 @@ export async function withTwoStores<T>(
   work: (stores: Readonly<Record<SideName, OpenedStore>>) => Promise<T>,
   mayBeMissing: readonly SideName[] = [],
 ): Promise<T> {
-  const [from, to] = [addressOf('from', addresses.from, options), addressOf('to', addresses.to, options)];
+  const sides = (['from', 'to'] as const).map(
+    (side) => [side, addressOf(side, addresses[side], options)] as const,
+  );
   const opened: Partial<Record<SideName, OpenedStore>> = {};
   try {
-    // Services first: what one of them declares holds for a directory beside it.
-    for (const [side, address] of [
-      ['from', from],
-      ['to', to],
-    ] as const) {
-      if (address.kind === 'service') opened[side] = await openService(side, address.text, options);
+    // Services first: what one of them declares holds for a directory or bucket beside it.
+    for (const [side, { kind, text }] of sides) {
+      if (kind === 'service') opened[side] = await openService(side, text, options);
     }
-    const declared = once(() => declarationsFor(options, opened.from ?? opened.to));
-    opened.from ??= await openDirectory(from.text, declared, mayBeMissing.includes('from'));
-    opened.to ??= await openDirectory(to.text, declared, mayBeMissing.includes('to'));
-    return await work({ from: opened.from, to: opened.to });
+    const service = opened.from ?? opened.to;
+    const declared = once(() => declarationsFor(options, service));
+    for (const [side, { kind, text }] of sides) {
+      if (kind === 'directory') await checkDirectory(text, mayBeMissing.includes(side));
+      opened[side] ??= await openHere(text, await declared(), service === undefined);
+    }
+    const { from, to } = opened;
+    if (from === undefined || to === undefined) throw new Error('Both sides are open.');
+    return await work({ from, to });
   } finally {
     for (const store of Object.values(opened)) await store.close();
   }
@@ -101,19 +110,20 @@ function addressOf(side: SideName, text: string, { fromSocket, toSocket }: TwoSt
   const name = side.toUpperCase();
   const scheme = SCHEME.exec(text)?.groups?.['scheme']?.toLowerCase();
   if (scheme === 'http' || scheme === 'https') return { kind: 'service', text };
-  if (text === '' || scheme !== undefined) {
+  const isBucket = text.startsWith('s3://');
+  if (text === '' || (scheme !== undefined && !isBucket)) {
     throw wrongUse(
-      `${name} ${JSON.stringify(text)} is no address of a store: expected a directory, or the http:// or https:// URL of ` +
-        'a service',
+      `${name} ${JSON.stringify(text)} is no address of a store: expected a directory, s3://bucket/prefix, or the http:// ` +
+        'or https:// URL of a service',
     );
   }
   const socket = side === 'from' ? fromSocket : toSocket;
   if (socket !== undefined) {
     throw wrongUse(
-      `--${side}-socket is for a service, and ${name} ${text} is a directory; name the service as http://localhost`,
+      `--${side}-socket is for a service, and ${name} ${text} is none; name the service as http://localhost`,
     );
   }
-  return { kind: 'directory', text };
+  return { kind: isBucket ? 'bucket' : 'directory', text };
 }
 
 async function openService(side: SideName, url: string, options: TwoStoresOptions): Promise<OpenedService> {
@@ -149,15 +159,15 @@ async function openService(side: SideName, url: string, options: TwoStoresOption
 /** The most that a service gives at once. */
 const PAGE_SIZE = 1000;
 
-async function openDirectory(
-  root: string,
-  declared: () => Promise<Declarations>,
-  mayBeMissing: boolean,
-): Promise<OpenedDirectory> {
-  await checkDirectory(root, mayBeMissing);
+/** Where both sides are opened here, they share the cores: each thread has memory of its own. */
+async function openHere(root: string, declarations: Declarations, both: boolean): Promise<OpenedHere> {
   // Only here: between two services no store is needed.
-  const { LocalSnapshotStore } = await import('../store/local-snapshot-store.ts');
-  const store = new LocalSnapshotStore(root, { declarations: await declared(), threads: 'auto' });
+  const [{ openStore }, { defaultThreads }] = await Promise.all([
+    import('../open-store.ts'),
+    import('../store/worker-pool.ts'),
+  ]);
+  const threads = Math.ceil(defaultThreads() / (both ? 2 : 1));
+  const store = await openStore(root, { declarations, threads });
   return {
     kind: 'store',
     address: root,

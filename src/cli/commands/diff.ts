@@ -49,8 +49,8 @@ Examples:
 
 ${ID_HELP}
 
-An <address> is a directory that holds a store, or the http:// or https:// URL of a service; without one the service of --url
-is meant. Arrays of a service that differ from those of another store are kept in the directory for temporary files (TMPDIR)
+An <address> is a directory that holds a store, s3://bucket/prefix, or the http:// or https:// URL of a service; without one
+the service of --url is meant. Arrays of a service that differ from those of another store are kept in the directory for temporary files (TMPDIR)
 while they are compared.
 
 Both are proven first. What makes a comparison questionable (another context, algorithm, schema, resolution or scope) is said

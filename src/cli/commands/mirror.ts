@@ -57,6 +57,7 @@ Examples:
   pipewhy-snapshots mirror http://127.0.0.1:8750 https://snapshots.example.org --to-token "$TOKEN"
   pipewhy-snapshots mirror https://snapshots.example.org ./copy --namespace warehouse.sales --since 7d
   pipewhy-snapshots mirror /srv/snapshots ./copy --id latest --dry-run
+  pipewhy-snapshots mirror s3://bucket/prefix ./copy
 
 ${ADDRESS_HELP}
 A directory TO that is not there is made. Every byte is proven when it is read and when it is published, and
@@ -121,7 +122,7 @@ async function mirror(addresses: Readonly<Record<SideName, string>>, options: Mi
       // First, so that it holds although nobody reads the report to its end.
       process.exitCode = statusOf(report.complete ? 'ok' : 'failed');
       if (options.json === true) printJson(report);
-      else for (const line of linesOf(report)) print(line);
+      else for (const line of linesOf(report)) print(inert(line));
       signal.throwIfAborted();
     },
     () =>
@@ -197,22 +198,23 @@ async function copyAll(
   }
 }
 
-function linesOf({
+/** One by one: there may be as many as snapshots. */
+function* linesOf({
   dry_run: dryRun,
   copied,
   equal,
   problems,
   not_tried: notTried,
-}: Report): readonly string[] {
-  const bytes = copied.reduce((sum, { byte_length: length }) => sum + BigInt(length), 0n);
-  const lines = [
-    ...copied.map(({ snapshot_id: id }) => `${dryRun ? 'would copy' : 'copied'} ${id}`),
-    ...problems.map(
-      ({ snapshot_id: id, side, code, detail }) => `${id}: ${code} at ${side.toUpperCase()}: ${detail}`,
-    ),
-    `${counted(copied.length, 'snapshot')} ${dryRun ? 'would be copied' : 'copied'} (${formatBytes(bytes)}), ${equal} there already.`,
-  ];
-  if (problems.length > 0) lines.push(`${counted(problems.length, 'snapshot')} could not be brought.`);
-  if (notTried > 0) lines.push(`${counted(notTried, 'snapshot')} not tried; the same command goes on.`);
-  return lines.map((line) => inert(line));
+}: Report): Generator<string> {
+  let bytes = 0n;
+  for (const { snapshot_id: id, byte_length: length } of copied) {
+    bytes += BigInt(length);
+    yield `${dryRun ? 'would copy' : 'copied'} ${id}`;
+  }
+  for (const { snapshot_id: id, side, code, detail } of problems) {
+    yield `${id}: ${code} at ${side.toUpperCase()}: ${detail}`;
+  }
+  yield `${counted(copied.length, 'snapshot')} ${dryRun ? 'would be copied' : 'copied'} (${formatBytes(bytes)}), ${equal} there already.`;
+  if (problems.length > 0) yield `${counted(problems.length, 'snapshot')} could not be brought.`;
+  if (notTried > 0) yield `${counted(notTried, 'snapshot')} not tried; the same command goes on.`;
 }

@@ -92,7 +92,7 @@ async function standingOf({ from, to }: Stores, id: SnapshotId, signal: AbortSig
   return standing(here, there);
 }
 
-/** Lists both sides once, and remembers what TO has and what it lacks: some 300 bytes a snapshot. */
+/** Lists both sides once, and remembers what TO has and what it lacks: some 500 bytes a snapshot. */
 async function planOfListings(
   stores: Stores,
   selection: Selection,
