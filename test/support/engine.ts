@@ -35,8 +35,10 @@ async function startOnce(directory: string): Promise<string> {
   try {
     fs.mkdirSync(join(directory, 'starting'));
   } catch {
-    for (const until = Date.now() + START_MS; Date.now() < until; await wait(100)) {
+    const until = Date.now() + START_MS;
+    while (Date.now() < until) {
       if (fs.existsSync(told)) return fs.readFileSync(told, 'utf8');
+      await wait(100);
     }
     throw new Error('The engine did not start.');
   }
