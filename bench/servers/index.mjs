@@ -5,7 +5,7 @@
  * @typedef {import('../lib/large-source.mjs').Source} Source
  * @typedef {import('../lib/connection.mjs').Connection} Connection
  * @typedef {{ root?: string, verify?: string, profileDir?: string, flags?: string[],
- *   env?: Record<string, string> }} StartOptions of this service
+ *   env?: Record<string, string>, by?: string[] }} StartOptions of this service
  * @typedef {{ name: string, module: string, port: number, dir: string }} Target plain data, can be sent to a process
  * @typedef {Target & { pid: number, stop: () => Promise<void> }} Server
  * @typedef {(connection: Connection) => Promise<void>} Job

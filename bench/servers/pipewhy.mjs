@@ -37,7 +37,8 @@ export async function start(workspace, options = {}) {
   writeFileSync(contexts, JSON.stringify({ algorithms: [ALGORITHM], contexts: [CONTEXT] }));
   const [command, args, settings] =
     options.profileDir === undefined ? startScript() : profiled(options.profileDir);
-  const child = workspace.spawn(command, [...args, ...(options.flags ?? [])], {
+  const [program, ...words] = [...(options.by ?? []), command, ...args, ...(options.flags ?? [])];
+  const child = workspace.spawn(/** @type {string} */ (program), words, {
     cwd: REPOSITORY,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
@@ -100,15 +101,19 @@ export async function publishSmall(connection) {
 /** A whole request that publishes three 4 KiB arrays. */
 function smallPublication() {
   const id = randomBytes(16).toString('hex');
-  const arrays = Object.fromEntries(SMALL_KEYS.map((key) => [key, { dtype: 'uint64' }]));
   const parts = SMALL_KEYS.map((key) => part(key, randomFillSync(Buffer.alloc(4096))));
   const body = Buffer.concat([
-    part('metadata', Buffer.from(JSON.stringify(document(id, arrays, 512)))),
+    part('metadata', Buffer.from(JSON.stringify(smallDocument(id)))),
     ...parts,
     Buffer.from(`--${BOUNDARY}--\r\n`),
   ]);
   const headers = { 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` };
   return { id, bytes: request('POST', '/snapshots', headers, body) };
+}
+
+/** The metadata of three 4 KiB arrays. @param {string} id */
+export function smallDocument(id) {
+  return document(id, Object.fromEntries(SMALL_KEYS.map((key) => [key, { dtype: 'uint64' }])), 512);
 }
 
 /** @param {string} partName @param {Buffer} body */

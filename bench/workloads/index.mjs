@@ -14,6 +14,7 @@
  */
 import { downloadLarge } from './download-large.mjs';
 import { listLarge, listSmall } from './listing.mjs';
+import { processes } from './processes.mjs';
 import { publishLarge } from './publish-large.mjs';
 import { publishSmallAlone, publishSmallTogether } from './publish-small.mjs';
 import { readManifest } from './read-manifest.mjs';
@@ -26,6 +27,7 @@ export const WORK = [
   publishSmallAlone,
   publishSmallTogether,
   slowDiskWork,
+  processes,
   downloadLarge,
   readManifest,
   listSmall,

@@ -1,10 +1,11 @@
 /** Socket activation: the service takes over a socket that listens already (sd_listen_fds). */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { bodyOf } from '../http/multipart-support.ts';
+import { ask } from '../support/http.ts';
 import { COMMAND } from '../support/service.ts';
 import { attemptsOf, idOf, metadataOf, packagePath, pattern, temporaryRoot } from '../support/stores.ts';
 import { MULTIPART } from '../support/uploads.ts';
@@ -23,8 +24,9 @@ os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS=str(count))
 os.execv(sys.argv[2], sys.argv[2:])
 `;
 
-function activate(root: string, sockets: number) {
-  const child = spawn('python3', ['-c', ACTIVATE, String(sockets), COMMAND, 'serve', '--root', root], {
+function activate(root: string, sockets: number, ...flags: string[]) {
+  const command = [COMMAND, 'serve', '--root', root, ...flags];
+  const child = spawn('python3', ['-c', ACTIVATE, String(sockets), ...command], {
     env: { PATH: process.env['PATH'], SNAPSHOTS_RESERVE_BYTES: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -69,6 +71,20 @@ describe.skipIf(!hasPython)('a passed socket', () => {
     expect(await ended).toEqual([0, null]);
     expect(attemptsOf(root)).toEqual([]);
     expect(packagePath(root, id)).toSatisfy(existsSync);
+  });
+
+  it('is served by several processes, and outlives them all', async () => {
+    const { child, output, ended } = activate(temporaryRoot(), 1, '--processes', '2');
+    await eventually('it listens', () => output.stdout.endsWith('\n'), 20_000);
+    const url = output.stdout.trim().split(' ').at(-1)!;
+    expect((await ask(url, '/readyz')).status).toBe(200);
+    const pid = child.pid!;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+    expect(children).toHaveLength(2);
+    for (const one of children) process.kill(Number(one), 'SIGKILL');
+    expect((await ask(url, '/readyz')).status).toBe(200);
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
   });
 
   it('is refused beside a second one, which nobody would answer', async () => {
