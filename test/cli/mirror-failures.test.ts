@@ -394,7 +394,10 @@ test('wrong words, and what is no store, end with 2 and one sentence', async () 
     [[origin, 'http://user:secret@host'], /TO must hold no user name or password/u],
     [[origin, missing, '--to-socket', file], /--to-socket is for a service, and TO .* is none/u],
     [[origin, missing, '--id', EMPTY, '--since', '7d'], /leave out --namespace and --since/u],
-    [[origin, missing, '--id', 'xyz'], /--id "xyz" is no snapshot id/u],
+    [
+      [origin, missing, '--id', 'xyz'],
+      /^pipewhy-snapshots: A snapshot id is 32 lowercase hex digits.*found "xyz"/u,
+    ],
     [[origin, missing, '--jobs', '0'], /Expected a whole number of at least 1/u],
     [[origin, missing, '--since', 'soon'], /Expected a time such as/u],
   ];

@@ -1,8 +1,8 @@
 /** What a mirror has to bring: the two listings compared, and the parents that a chosen snapshot needs (CONTRACT section 6). */
 import type { DamagedSnapshot, ListedSnapshot } from '../../client/index.ts';
-import { isSnapshotId, type SnapshotId } from '../../contract/ids.ts';
+import type { SnapshotId } from '../../contract/ids.ts';
 import { entryOf, resolveId } from '../connection.ts';
-import { CommandError, wrongUse } from '../errors.ts';
+import { CommandError, exitStatusOf, statusOf } from '../errors.ts';
 import type { OpenedStore, SideName } from '../stores.ts';
 
 /** A snapshot that FROM has and TO lacks, as FROM lists it. */
@@ -71,11 +71,7 @@ export async function makePlan(
 async function planOfIds(stores: Stores, texts: readonly string[], signal: AbortSignal): Promise<Plan> {
   const ids = new Set<SnapshotId>();
   for (const text of texts) {
-    const id = await onSide('from', resolveId(stores.from, text, signal));
-    const isId: boolean = isSnapshotId(id);
-    if (!isId)
-      throw wrongUse(`--id ${JSON.stringify(text)} is no snapshot id: expected 32 lowercase hex digits`);
-    ids.add(id);
+    ids.add(await onSide('from', resolveId(stores.from, text, signal)));
   }
   const plan = new PlanDraft();
   for (const id of ids) {
@@ -246,6 +242,8 @@ async function* listedOnSide<T>(side: SideName, items: AsyncIterable<T>): AsyncG
 }
 
 function ofSide(side: SideName, error: unknown): unknown {
-  if (error instanceof CommandError || !(error instanceof Error)) return error;
+  // Wrong words are of no side.
+  const isOfSide = error instanceof Error && !(error instanceof CommandError);
+  if (!isOfSide || exitStatusOf(error) === statusOf('usage')) return error;
   return new CommandError('failed', `${NAMES[side]}: ${error.message}`, { cause: error });
 }
