@@ -15,6 +15,14 @@ export class ObjectMissing extends Error {
   }
 }
 
+/** No answer came in time. */
+export class EngineSilent extends Error {
+  constructor(cause: unknown) {
+    super('No answer came in time.', { cause });
+    this.name = 'TimeoutError';
+  }
+}
+
 /** A write that may have been done although no answer says so. */
 export class UnknownWrite extends Error {
   constructor(cause: unknown) {

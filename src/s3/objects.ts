@@ -16,6 +16,7 @@ import type {
 } from '@aws-sdk/client-s3';
 import {
   attemptsOf,
+  EngineSilent,
   isSurelyRefused,
   nameOf,
   ObjectMissing,
@@ -392,7 +393,11 @@ export class Objects {
       controller.abort();
     };
     const stay = whenGiven(signal, leave);
-    const timer = setTimeout(leave, this.#options.idleMs);
+    const late = { isOver: false };
+    const timer = setTimeout(() => {
+      late.isOver = true;
+      leave();
+    }, this.#options.idleMs);
     const startedAt = performance.now();
     let answer: unknown;
     try {
@@ -401,6 +406,7 @@ export class Objects {
       return output;
     } catch (error) {
       answer = error;
+      if (late.isOver) throw new EngineSilent(error);
       throw error;
     } finally {
       clearTimeout(timer);
