@@ -51,7 +51,6 @@ const elementExample = objectOf(
   },
   { open: true },
 );
-export type ElementExample = Checked<typeof elementExample>;
 
 const ARRAY_STATUSES = ['equal', 'changed', 'added', 'removed', 'retyped'] as const;
 type ArrayStatus = (typeof ARRAY_STATUSES)[number];

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { ask, expectProblemHeaders, jsonOf, problemOf, stableHeaders } from '../support/http.ts';
 import { declarations, idOf, packagePath, pattern, treeOf } from '../support/stores.ts';
-import { appForTest, startApp, type RunningApp } from '../support/service.ts';
+import { startApp, type RunningApp } from '../support/service.ts';
 import { EXAMPLE_ARRAYS, publish } from '../support/uploads.ts';
 
 const ID = idOf(1);

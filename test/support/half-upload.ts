@@ -5,7 +5,7 @@ import { MULTIPART } from './uploads.ts';
 import { eventually, head, Wire } from './wire.ts';
 
 /** The body of a snapshot with one array of 300,000 bytes. */
-export function uploadOf(id: string): Buffer {
+function uploadOf(id: string): Buffer {
   const metadata = JSON.stringify({ snapshot: metadataOf(id), arrays: { ids: { dtype: 'uint8' } } });
   return bodyOf([
     { name: 'metadata', payload: metadata },
