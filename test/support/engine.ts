@@ -25,7 +25,7 @@ const START_MS = 90_000;
 let endpoint: Promise<string> | null = null;
 
 /** Starts the engine, or waits for who starts it. Its keys are in the environment of all tests. */
-export function engineEndpoint(): Promise<string> {
+function engineEndpoint(): Promise<string> {
   endpoint ??= startOnce(inject('engineDirectory'));
   return endpoint;
 }
