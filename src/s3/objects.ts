@@ -84,6 +84,8 @@ export async function openObjects(
   options: ObjectsOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<Objects> {
+  // That later versions of the client want a later Node is for whoever changes the pinned one, not for the service's log.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   const sdk = await import('@aws-sdk/client-s3');
   const endpoint = environment['AWS_ENDPOINT_URL_S3'] ?? environment['AWS_ENDPOINT_URL'];
   const region = environment['AWS_REGION'] ?? environment['AWS_DEFAULT_REGION'];
