@@ -118,7 +118,15 @@ async function sendBlocks(
   const { response } = exchange;
   cutIdleReader(exchange, pace.idleMs);
   try {
-    for await (const block of blocks) await writeBlock(exchange, block, pace);
+    for await (const block of blocks) {
+      try {
+        await writeBlock(exchange, block, pace);
+      } catch (error) {
+        // Before the blocks hear of it: from then on their memory is another reader's, and nothing of it may still be written.
+        response.destroy();
+        throw error;
+      }
+    }
     response.end();
   } catch (error) {
     response.destroy();

@@ -87,7 +87,8 @@ export class StoredPayload implements StoredArray {
   }
 
   /**
-   * The bytes `start` up to but not including `end`. A yielded block is valid only until the next one is asked for. Each
+   * The bytes `start` up to but not including `end`. A yielded block is valid only until the next one is asked for or the
+   * reading is ended; from then on its memory is another reader's. Each
    * block of the file is proven once more before any of it is given: throws `StorageIntegrityError` where it is no longer
    * what was proven.
    */
@@ -103,16 +104,22 @@ export class StoredPayload implements StoredArray {
     const readAhead = (): void => {
       while (ahead.length < BLOCKS_AHEAD && next * BLOCK_BYTES < end) ahead.push(this.#fill(next++));
     };
+    let given: Block | null = null;
     try {
       readAhead();
       for (let filling = ahead.shift(); filling !== undefined; filling = ahead.shift()) {
         const { block, bytes, position } = await filling;
         readAhead();
+        given = block;
         yield bytes.subarray(Math.max(0, start - position), end - position);
         blocks.give(block);
+        given = null;
       }
     } finally {
-      await Promise.allSettled(ahead);
+      // Also of a reading that is given up: what was left to the collector would pile up, as shared memory does not press it.
+      if (given !== null) blocks.give(given);
+      for (const read of await Promise.allSettled(ahead))
+        if (read.status === 'fulfilled') blocks.give(read.value.block);
     }
   }
 
