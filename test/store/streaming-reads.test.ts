@@ -192,6 +192,21 @@ describe('a reader that leaves early', () => {
     await expect(blocks.next()).rejects.toThrow('closed');
   });
 
+  test('a reading that is given up leaves its memory to the next one', async () => {
+    const { store } = await openLarge();
+    const memory = new Set<unknown>();
+    for (let turn = 0; turn < 10; turn += 1) {
+      const payload = await store.openArray(ID, 'n');
+      for await (const block of payload.blocks()) {
+        memory.add(block.buffer);
+        if (turn < 9) break;
+      }
+      await payload.close();
+    }
+    // The block that is given and the two that are read ahead, whoever left before.
+    expect(memory.size).toBeLessThanOrEqual(3);
+  });
+
   test('two readers of one array do not disturb each other', async () => {
     const { store, payload, bytes, fileSystem } = await openLarge();
     const other = await store.openArray(ID, 'n');
